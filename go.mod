@@ -1,0 +1,3 @@
+module github.com/tokenrouter/tokenrouter
+
+go 1.26

@@ -1,0 +1,117 @@
+// The operators of a forward pass on the CPU.
+//
+// Every operator is called by all workers of a pool run with the same arguments; it divides its work among them and does
+// NOT join: the caller joins before it reads what the operator wrote. None allocates. One table per instruction set
+// (`Ops`), all from the same kernel sources.
+//
+// Exactness. Each output element has one sequence of floating-point operations that depends on nothing but its own
+// inputs: not on the batch, not on the worker, not on the instruction set. All tables give the same bits, the reference
+// (plain loops over std::fma) included.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include "cpu/pool.h"
+#include "quant/types.h"
+
+namespace tr::cpu {
+
+// Forms of an activation that matrices multiply with.
+enum ActForm : uint32_t {
+    kActF32 = 1,   // F32, F16 weights and the exact float path
+    kActQ32 = 2,   // int8 codes in -127..127 with a float scale per 32: Q5_0, Q8_0
+    kActQ256 = 4,  // int8 codes in -127..127 with a float scale per 256: Q4_K, Q6_K
+};
+
+// A weight matrix of [rows, cols] (rows outputs, cols inputs), repacked for the kernels: panels of 16 rows.
+// rows need not be a multiple of 16 (padded with zeros); cols must be a multiple of the format's block.
+struct Matrix {
+    quant::Type type;
+    bool exact_float = false;      // multiply as dequantized float32 (the blocked float path), whatever the type
+    int64_t rows = 0, cols = 0;
+    std::unique_ptr<uint8_t[], void (*)(uint8_t *)> data{nullptr, nullptr}; // packed panels, 64-byte aligned, huge pages advised
+    size_t bytes = 0;
+    ActForm form() const;
+};
+
+// Columns of activations in the forms asked for. Memory is allocated by reserve(), at load.
+struct Activations {
+    Activations();
+    ~Activations();
+    void reserve(int64_t max_columns, int64_t max_k, uint32_t forms); // throws std::bad_alloc
+    struct Impl;
+    std::unique_ptr<Impl> impl;
+};
+
+// One query token of the ragged batch.
+struct QueryToken {
+    int32_t position;          // absolute position
+    const int32_t *pages;      // page table of its sequence
+};
+
+// The KV cache of one layer: half floats, [page][kv head][token in page][head_dim].
+struct KvLayer {
+    uint16_t *k, *v;
+};
+
+struct AttentionShape {
+    int32_t n_head, n_head_kv, head_dim; // head_dim a multiple of 16
+    int32_t page_tokens;                 // TR_PAGE_TOKENS
+    float scale;                         // 1/sqrt(head_dim)
+};
+
+struct Ops {
+    const char *isa;
+
+    // ---- load time, single calls outside of the step's inner loop (pack divides its work too)
+    // Packs rows*cols weights at src (file layout) into m, whose type, rows, cols, exact_float are set and whose data is
+    // allocated by the caller with packed_bytes().
+    size_t (*packed_bytes)(const Matrix &m);
+    void (*pack)(Worker &, Matrix &m, const void *src);
+
+    // ---- activations. x is [n][k] floats, rows k apart.
+    // acts := x in each of `forms`.
+    void (*prepare)(Worker &, const float *x, int64_t n, int64_t k, uint32_t forms, Activations &acts);
+    // y := x * gain / sqrt(mean(x^2) + eps) per row; acts := y in `forms`; y itself is stored when y != nullptr.
+    void (*rms_norm)(Worker &, const float *x, int64_t n, int64_t k, const float *gain, float eps, float *y,
+                     uint32_t forms, Activations &acts);
+
+    // ---- matrix products over all n columns of acts: out[c*stride + r], r < m.rows
+    // out := W acts (+ bias if not null)
+    void (*matmul)(Worker &, const Matrix &m, const Activations &acts, int64_t n, const float *bias, float *out, int64_t stride);
+    // out += W acts (the residual stream)
+    void (*matmul_add)(Worker &, const Matrix &m, const Activations &acts, int64_t n, float *out, int64_t stride);
+    // out := silu(G acts) * (U acts), silu(x) = x / (1 + exp(-x))
+    void (*matmul_silu)(Worker &, const Matrix &gate, const Matrix &up, const Activations &acts, int64_t n, float *out, int64_t stride);
+
+    // ---- positions. NeoX pairs (i, i + head_dim/2). cos/sin are tables [position][head_dim/2].
+    // Rotates q in place ([n][n_head*head_dim]) and k, then stores k and v ([n][n_head_kv*head_dim]) as half floats into
+    // the pages of their tokens.
+    void (*rope_store)(Worker &, const AttentionShape &, const QueryToken *tokens, int64_t n, float *q, float *k, const float *v,
+                       const float *cos, const float *sin, KvLayer kv);
+    // Causal attention of every query token over positions 0..position of its own sequence, as stored in kv. Segments of
+    // kKvSegment positions are reduced on their own and merged in order. out is [n][n_head*head_dim].
+    void (*attention)(Worker &, const AttentionShape &, const QueryToken *tokens, int64_t n, const float *q, KvLayer kv, float *out);
+
+    // ---- output rows
+    // Over x[0..n): ids where `valid` (bitmask or null) is set. Fills *max (raw maximum), *sum (sum of exp(x-max)) and
+    // *dot (sum of exp(x-max)*(x-max)) in double, in one fixed order. Single worker.
+    void (*softmax_stats)(const float *x, int64_t n, const uint32_t *valid, float *max, double *sum, double *dot);
+    // y[i] := exp((x[i]-shift)*inv_temperature), the kernel's own exp; used by sampling. Single worker.
+    void (*exp_shifted)(const float *x, int64_t n, float shift, float inv_temperature, float *y);
+};
+
+constexpr int64_t kKvSegment = 256;
+
+// The table of an instruction set by name ("reference", "avx2", "avxvnni", "avx512vnni"); nullptr if unknown.
+const Ops *ops_by_name(const char *isa);
+// True if this processor runs it.
+bool isa_usable(const char *isa);
+// The fastest table that this processor runs; "reference" at worst.
+const Ops *best_ops();
+
+// Uncompressed rows for the embedding lookup: dequantizes row `id` of a file-layout tensor. (Kept beside ops because an
+// embedding that is tied to the output exists once, packed.)
+void embedding_row(const Matrix &m, int64_t id, float *out);
+
+} // namespace tr::cpu
