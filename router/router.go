@@ -1,0 +1,92 @@
+package router
+
+// Destination says where a request goes after a forward pass: Stay (0), or peer j >= 1. The peers of a model are the
+// other models of its route in route order: with models 0, 1, 2 the peers of model 1 are peer 1 = model 0 and
+// peer 2 = model 2.
+type Destination int
+
+// Stay commits the sampled token and keeps the request where it is.
+const Stay Destination = 0
+
+// PeerOf returns the destination by which a request at model `self` of a route goes to model `other`; Stay if they are
+// the same.
+func PeerOf(self, other int) Destination {
+	switch {
+	case other == self:
+		return Stay
+	case other < self:
+		return Destination(other + 1)
+	default:
+		return Destination(other)
+	}
+}
+
+// ModelOf is the inverse of PeerOf: the route index of the model that destination d means at model `self`.
+func ModelOf(self int, d Destination) int {
+	switch {
+	case d == Stay:
+		return self
+	case int(d) <= self:
+		return int(d) - 1
+	default:
+		return int(d)
+	}
+}
+
+// Needs says what a role asks of the forward pass at each output position. The sampled token, its log-probability,
+// log-sum-exp and entropy always come.
+type Needs struct {
+	Top    int  // ids and raw logits of the Top most likely tokens, 0 to 128
+	Hidden bool // the hidden state after the final norm
+}
+
+// Row is the answer of a forward pass at one output position. Its slices belong to the engine and are valid during
+// Route only: a function that wants to keep them copies them.
+type Row struct {
+	Token     int32     // the sampled token
+	LogProb   float32   // its natural log-probability before bias, penalties and temperature
+	LogSumExp float32   // natural log of the sum of exp(raw logit) over the ids in play
+	Entropy   float32   // of the raw distribution over the ids in play, in nats
+	TopIDs    []int32   // [Needs.Top], most likely first
+	TopLogits []float32 // [Needs.Top], raw logits
+	Hidden    []float32 // [hidden size of the model] or nil
+}
+
+// View is what a function sees: one request at one model, at one moment. Everything in it is read-only.
+type View struct {
+	Model   int     // index in the route of the model that runs, 0 = entry
+	Models  int     // number of models in the route
+	Vocab   int     // V: ids valid in all models of the route
+	Tokens  []int32 // prompt and committed tokens known here; the sampled token is not in it
+	Prompt  int     // how many of Tokens are the prompt
+	Params  Params  // the route's parameters with the request's overrides
+	Seed    uint64  // the request's seed
+	Choice  uint32  // index among the choices of one call
+	Row     Row     // the answer of the forward pass; zero in Send and Receive
+	Keeping bool    // in Send: the sampled token has been committed and is the last of Tokens
+}
+
+// Role is what one model does in an algorithm.
+type Role struct {
+	Needs Needs
+	// Route decides after each forward pass. Required.
+	Route func(View) Destination
+	// Keep: on a handoff the sampled token is committed and shipped; otherwise it is discarded and the peer writes that
+	// position itself.
+	Keep bool
+	// Send returns the tokens to ship to a peer that knows the first `known` tokens of v.Tokens. Nil: v.Tokens[known:].
+	Send func(v View, to Destination, known int) []int32
+	// Receive returns the tokens to append to v.Tokens when `tokens` came from a peer. Nil: all of them.
+	Receive func(v View, from Destination, tokens []int32) []int32
+}
+
+// Algorithm is a routing algorithm: a set of roles and the parameters they take. Implementations are immutable.
+type Algorithm interface {
+	// Name is the algorithm's name in configuration and API ("r-stitch").
+	Name() string
+	// Check reports whether the algorithm can run a route of `models` models with these parameters; the error says
+	// which parameter is wrong and what is allowed.
+	Check(models int, p Params) error
+	// Role returns what the model at index `model` of a route does. Called once per route and model, after Check.
+	Role(model, models int, p Params) Role
+}

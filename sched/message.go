@@ -1,0 +1,68 @@
+package sched
+
+import "github.com/tokenrouter/tokenrouter/router"
+
+// Kind says what a message between subservers is.
+type Kind uint8
+
+// Kinds of message. All but Handoff are control messages; they ride on the same channel, in order.
+const (
+	Admitted  Kind = iota + 1 // the entry has taken a request of this route: count it as live
+	Handoff                   // here is the suffix: go on with the request
+	Committed                 // to the owner: tokens that the sender committed
+	Resend                    // the sender lacks tokens before the Start of a handoff: send again from Anchor on
+	Done                      // the request is over (finished, cancelled, failed): free it and count it off
+	Failed                    // to the owner: the sender cannot go on with the request; Reason says why
+)
+
+// Message is what one subserver sends another about one request (paper, "request-centric programming"). It holds only
+// plain data, so that it can be serialized, although version 1 passes it in process. Messages from one subserver to
+// another are delivered in order.
+type Message struct {
+	Kind       Kind
+	Request    string      // request ID
+	Generation uint32      // raised when an ID is used again; a message of an older generation is dropped
+	Sequence   uint64      // per sender and receiver, from 1, without gaps
+	From, To   string      // names of models
+	Start      int         // position of Tokens[0]: with Handoff, how much the sender believes that the receiver knows
+	Tokens     []int32     // Handoff: the suffix that the receiver has not seen. Committed: the new tokens
+	Anchor     int         // how long the sender's sequence is: an answer need only carry what comes after it
+	Spec       *Spec       // with the first handoff to a peer, and when it asked for a resend from 0: the request's terms
+	Infos      []TokenInfo // Committed: one per token
+	Reason     string      // Done, Failed: why
+}
+
+// Spec is what a subserver must know of a request beside its tokens. Immutable.
+type Spec struct {
+	Route     string   // name of the route; a model's own name when it is served alone
+	Models    []string // models of the route, entry first
+	Algorithm string
+	Params    router.Params
+	Prompt    int     // tokens of the prompt
+	MaxLength int     // prompt + most tokens to write: a sequence of this length is finished
+	Vocab     int     // ids valid in all models of the route
+	End       []int32 // end-of-sequence ids: the union over the route's models
+	IgnoreEnd bool
+	Top       int // logprobs wanted per token beside the token's own
+	LogProbs  bool
+	Trace     bool
+	Sampling  Sampling
+}
+
+// TokenInfo tells the owner about one committed token.
+type TokenInfo struct {
+	Model       int     // index in the route of the model that wrote it
+	LogProb     float32 // by that model, before bias, penalties and temperature
+	Entropy     float32 // nats
+	TopIDs      []int32
+	TopLogProbs []float32
+	Discarded   []Discard // tokens sampled for this position or on the way to it and thrown away, when traced
+}
+
+// Discard is a token that a model sampled and handed off without keeping.
+type Discard struct {
+	Model   int
+	Token   int32
+	LogProb float32
+	Entropy float32
+}
