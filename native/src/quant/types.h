@@ -29,6 +29,12 @@ static_assert(sizeof(BlockQ5_0) == 22 && sizeof(BlockQ8_0) == 34 && sizeof(Block
 float half_to_float(uint16_t h);
 uint16_t float_to_half(float f); // round to nearest even
 
+// The packed parts of a block, taken apart. Scales and mins are 0..63; codes are as stored, without the format's offset
+// (Q5_0: 0..31, weight = d*(code-16); Q6_K: 0..63, weight = d*scale*(code-32)).
+void unpack_scales(const BlockQ4_K &b, uint8_t scale[8], uint8_t min[8]);
+void unpack_codes(const BlockQ5_0 &b, uint8_t code[32]);
+void unpack_codes(const BlockQ6_K &b, uint8_t code[256]);
+
 // The reference conversion: n weights (a multiple of the block) of `type` at src into dst.
 void dequantize(Type type, const void *src, float *dst, size_t n);
 
