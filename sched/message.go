@@ -21,7 +21,7 @@ const (
 type Message struct {
 	Kind       Kind
 	Request    string      // request ID
-	Generation uint32      // raised when an ID is used again; a message of an older generation is dropped
+	Generation uint64      // raised when an ID is used again; a message of an older generation is dropped
 	Sequence   uint64      // per sender and receiver, from 1, without gaps
 	From, To   string      // names of models
 	Start      int         // position of Tokens[0]: with Handoff, how much the sender believes that the receiver knows
@@ -29,6 +29,8 @@ type Message struct {
 	Anchor     int         // how long the sender's sequence is: an answer need only carry what comes after it
 	Spec       *Spec       // with the first handoff to a peer, and when it asked for a resend from 0: the request's terms
 	Infos      []TokenInfo // Committed: one per token
+	Handoffs   int         // Handoff: handoffs since the last committed token, this one included
+	Discarded  []Discard   // Handoff: tokens thrown away since the last committed token
 	Reason     string      // Done, Failed: why
 }
 
@@ -56,7 +58,8 @@ type TokenInfo struct {
 	Entropy     float32 // nats
 	TopIDs      []int32
 	TopLogProbs []float32
-	Discarded   []Discard // tokens sampled for this position or on the way to it and thrown away, when traced
+	Handoffs    int       // handoffs since the token before
+	Discarded   []Discard // tokens sampled for this position and thrown away
 }
 
 // Discard is a token that a model sampled and handed off without keeping.

@@ -16,7 +16,7 @@ type Request struct {
 	Special   bool     // emit the text of special tokens
 	Algorithm string   // overrides the route's; "" : the route's
 	Params    router.Params
-	Trace     bool // fill Token.Discarded
+	Trace     bool // report Token.Info.Discarded
 }
 
 // FinishReason says why an answer ended.
@@ -34,11 +34,13 @@ const (
 type Token struct {
 	ID   int32
 	Text string // its own bytes as text; may be part of a character
+	End  bool   // an end-of-sequence token that ends the answer: counted, but never part of the text
 	Info TokenInfo
 }
 
 // Event is a piece of an answer. Text never ends in half a character and never contains part of a stop string. Tokens
-// are those committed since the last event whose text is not held back.
+// are those committed since the last event whose text is not held back; those of all events together are the
+// Summary.Completion tokens of the answer, the end-of-sequence token and those of a stop string included.
 type Event struct {
 	Text   string
 	Tokens []Token
@@ -49,7 +51,7 @@ type Event struct {
 // Summary is the account of a finished request.
 type Summary struct {
 	Prompt     int            // tokens of the prompt, counted once
-	Completion int            // committed tokens
+	Completion int            // committed tokens, a final end-of-sequence token included (as vLLM and llama-server count)
 	Tokens     map[string]int // committed tokens by name of the model that wrote them
 	Discarded  int            // tokens sampled and thrown away
 	Handoffs   int            // times the request went from one model to another

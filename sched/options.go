@@ -1,0 +1,89 @@
+package sched
+
+import (
+	"time"
+
+	"github.com/tokenrouter/tokenrouter/router"
+)
+
+// Policy says when a model that is not running starts a batch.
+type Policy string
+
+// Policies. Eager starts whenever a request waits. Lazy waits for ModelOptions.Threshold requests.
+const (
+	Eager Policy = "eager"
+	Lazy  Policy = "lazy"
+)
+
+// Options configure an [Engine]. Zero in a field means the default stated there.
+type Options struct {
+	Models  []ModelOptions  // at least one; each is a target under its own name
+	Routes  []RouteOptions  // names share one namespace with those of models
+	Devices []DeviceOptions // devices that are not named here are exclusive
+	Policy  Policy          // default Eager
+
+	PrefillChunk   int // most tokens of one request in a step; default 256
+	MaxBatchTokens int // most tokens in a step; default 512, at least MaxBatch
+	MaxBatch       int // most requests in a step; default 64
+	MaxLive        int // most requests being answered at a time; default 64
+	MaxQueue       int // most requests waiting to be answered; more are refused with ErrQueueFull. 0: none waits
+
+	Observer *Observer // nil: nothing is recorded, at no cost
+}
+
+// ModelOptions are one model: its runner and how it is scheduled.
+type ModelOptions struct {
+	Name      string
+	Runner    Runner // closed by Engine.Close
+	Info      Info
+	Text      Text   // nil: answers of routes that start here have tokens but no text, and take no stop strings
+	Device    string // models of the same name share a device; default "cpu"
+	Threshold int    // B: with Lazy, requests that a batch waits for; default 1
+	// MaxWait bounds how long a request waits for the threshold, from when it came to wait at this model. 0: no bound
+	// (a batch still starts when nothing else happens anywhere).
+	MaxWait time.Duration
+}
+
+// Info is what the scheduler must know of a model and of its KV cache.
+type Info struct {
+	Vocab      int     // ids [0, Vocab) are valid
+	PageTokens int     // tokens of one KV page
+	Pages      int     // pages of the KV cache, numbered from 0
+	MaxContext int     // longest sequence in tokens
+	EndIDs     []int32 // end-of-sequence ids
+	MaxTokens  int     // most tokens that the runner takes in a step; 0: no limit of its own
+	MaxRows    int     // most rows that the runner takes in a step; 0: no limit of its own
+}
+
+// Capacity is the number of tokens that the KV cache holds.
+func (i Info) Capacity() int { return i.Pages * i.PageTokens }
+
+// RouteOptions are a named set of models with an algorithm.
+type RouteOptions struct {
+	Name      string
+	Algorithm string   // a name in router's registry
+	Models    []string // the entry first
+	Params    router.Params
+}
+
+// DeviceOptions say how the models on a device share it.
+type DeviceOptions struct {
+	Name       string
+	Concurrent bool // steps of several models may overlap; otherwise one step runs at a time
+}
+
+// Text turns the tokens of a model into text. Safe for concurrent use.
+type Text interface {
+	// Piece returns the bytes of one token; they may be part of a character. Unknown ids give "".
+	Piece(id int32) string
+	// NewDetokenizer returns a detokenizer for one answer. With special, special tokens show as text.
+	NewDetokenizer(special bool) Detokenizer
+}
+
+// Detokenizer turns the tokens of one answer into text, in order. Used by one goroutine at a time.
+type Detokenizer interface {
+	// Add returns the text that id completes: whole characters only, what begins a character is held back.
+	Add(id int32) string
+	// Flush returns what is still held back, with U+FFFD for bytes that form no character.
+	Flush() string
+}
