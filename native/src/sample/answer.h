@@ -1,0 +1,23 @@
+// The answer to one row of a step: signals, top ids, the drawn token, in the order that tokenrouter.h states.
+#pragma once
+#include <cstdint>
+
+#include "cpu/ops.h"
+#include "sample/draw.h"
+
+namespace tr::sample {
+
+// Where the lists of one row's answer live: both [TR_MAX_TOP].
+struct TopStore {
+    int32_t *ids;
+    float *logits;
+};
+
+// Answers `row` from its raw logits [n_vocab], which are changed meanwhile and restored. `position` is that of the token to
+// be drawn: one above the row's own. Depends on nothing but its arguments. Returns false if a logit in play is not finite, which only
+// broken weights can cause; the answer is then meaningless.
+//
+// If fewer ids are in play than wanted, top_ids is filled up with -1 and top_logits with minus infinity.
+bool answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t position, tr_row &row, TopStore top, Scratch &scratch);
+
+} // namespace tr::sample
