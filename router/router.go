@@ -87,6 +87,7 @@ type Algorithm interface {
 	// Check reports whether the algorithm can run a route of `models` models with these parameters; the error says
 	// which parameter is wrong and what is allowed.
 	Check(models int, p Params) error
-	// Role returns what the model at index `model` of a route does. Called once per route and model, after Check.
+	// Role returns what the model at index `model` of a route does. Called after Check, for every model of a route and
+	// again for a request that overrides the parameters, so it should be quick.
 	Role(model, models int, p Params) Role
 }
