@@ -1,0 +1,75 @@
+package config
+
+// Config is a valid configuration with all defaults filled in. Its fields are documented in schema.json.
+type Config struct {
+	Models   []Model  `json:"models"`
+	Routes   []Route  `json:"routes"`
+	Devices  []Device `json:"devices"` // always holds the ones that the models name
+	Batching Batching `json:"batching"`
+	Server   Server   `json:"server"`
+
+	source source
+}
+
+// Model is a model to load.
+type Model struct {
+	Name       string `json:"name"`
+	Path       string `json:"path"` // absolute, or relative to the working directory if the configuration was
+	Device     string `json:"device"`
+	Context    int    `json:"context"` // tokens; 0: what the file states
+	ExactFloat bool   `json:"exact_float"`
+}
+
+// Route is a named set of models that share the work by an algorithm.
+type Route struct {
+	Name      string   `json:"name"`
+	Algorithm string   `json:"algorithm"`
+	Models    []string `json:"models"` // the entry first
+	Threshold *float64 `json:"threshold"`
+}
+
+// Device is what models run on.
+type Device struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Threads  int    `json:"threads"` // 0: all cores that the process may use
+	ISA      string `json:"isa"`     // "": the best one
+	KVMemory Size   `json:"kv_memory"`
+}
+
+// Batching says when a model starts a step and how large it may be.
+type Batching struct {
+	Policy       string         `json:"policy"`    // eager or lazy
+	Threshold    map[string]int `json:"threshold"` // by model name; a model that is not in it waits for nobody
+	MaxWait      Duration       `json:"max_wait"`
+	PrefillChunk int            `json:"prefill_chunk"` // tokens
+	MaxBatch     int            `json:"max_batch"`     // requests in a step
+	MaxLive      int            `json:"max_live"`      // requests being answered
+	MaxQueue     int            `json:"max_queue"`     // requests waiting to be
+}
+
+// Server says how the HTTP server behaves.
+type Server struct {
+	Listen          string   `json:"listen"`
+	LogLevel        string   `json:"log_level"`
+	LogFormat       string   `json:"log_format"`
+	MaxBody         Size     `json:"max_body"`
+	RequestTimeout  Duration `json:"request_timeout"`
+	ShutdownTimeout Duration `json:"shutdown_timeout"`
+}
+
+// Device returns the device of that name; false if there is none.
+func (c *Config) Device(name string) (Device, bool) {
+	for _, d := range c.Devices {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return Device{}, false
+}
+
+// At makes an error about a part of the configuration that only showed when it was put to use ("models[1].path",
+// "routes[0].threshold"). It carries the place in the file, if the configuration came from one.
+func (c *Config) At(path string, err error) error {
+	return &Error{File: c.source.file, Problems: []Problem{c.source.problem(path, false, err.Error())}, cause: err}
+}

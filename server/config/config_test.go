@@ -1,0 +1,172 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const twoModels = `
+models:
+  - {name: small, path: s.gguf}
+  - {name: large, path: l.gguf}
+`
+
+func TestDefaults(t *testing.T) {
+	c, err := Parse("", []byte(Example))
+	require.NoError(t, err)
+	// The values are those of schema.json.
+	require.Equal(t, []Model{
+		{Name: "small", Path: "small.gguf", Device: "cpu"},
+		{Name: "large", Path: "large.gguf", Device: "cpu"},
+	}, c.Models)
+	require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{"small", "large"}}}, c.Routes)
+	require.Equal(t, []Device{{Name: "cpu", Kind: "cpu", KVMemory: 1 << 30}}, c.Devices)
+	require.Equal(t, Batching{
+		Policy: "eager", Threshold: map[string]int{}, MaxWait: Duration(50 * time.Millisecond),
+		PrefillChunk: 256, MaxBatch: 64, MaxLive: 64, MaxQueue: 256,
+	}, c.Batching)
+	require.Equal(t, Server{
+		Listen: "127.0.0.1:8080", LogLevel: "info", LogFormat: "auto", MaxBody: 16 << 20,
+		RequestTimeout: Duration(time.Hour), ShutdownTimeout: Duration(30 * time.Second),
+	}, c.Server)
+}
+
+func TestEveryKey(t *testing.T) {
+	c, err := Parse("/etc/tr/c.yaml", []byte(`
+models:
+  - name: org/small:q4
+    path: models/s.gguf
+    device: socket0
+    context: 4096
+    exact_float: true
+  - {name: large, path: /data/l.gguf}
+routes:
+  - name: pair
+    algorithm: r-stitch
+    models: [org/small:q4, large]
+    threshold: 0.03
+devices:
+  - {name: socket0, kind: cpu, threads: 2, isa: avx2, kv_memory: 1.5 GB}
+batching:
+  policy: lazy
+  threshold: {large: 4}
+  max_wait: 1.5ms
+  prefill_chunk: 16
+  max_batch: 8
+  max_live: 9
+  max_queue: 0
+server:
+  listen: :0
+  log_level: debug
+  log_format: json
+  max_body: 10KiB
+  request_timeout: 90s
+  shutdown_timeout: 0s
+`))
+	require.NoError(t, err)
+	threshold := 0.03
+	c.source = source{}
+	require.Equal(t, &Config{
+		Models: []Model{
+			{"org/small:q4", "/etc/tr/models/s.gguf", "socket0", 4096, true},
+			{"large", "/data/l.gguf", "cpu", 0, false},
+		},
+		Routes: []Route{{"pair", "r-stitch", []string{"org/small:q4", "large"}, &threshold}},
+		Devices: []Device{
+			{"socket0", "cpu", 2, "avx2", 1_500_000_000},
+			{"cpu", "cpu", 0, "", 1 << 30},
+		},
+		Batching: Batching{"lazy", map[string]int{"large": 4}, Duration(1500 * time.Microsecond), 16, 8, 9, 0},
+		Server:   Server{":0", "debug", "json", 10 << 10, Duration(90 * time.Second), 0},
+	}, c)
+}
+
+func TestEmptySectionsAreDefaults(t *testing.T) {
+	c, err := Parse("", []byte(twoModels+"routes:\nserver:\nbatching: {}\ndevices: []\n"))
+	require.NoError(t, err)
+	require.Equal(t, "127.0.0.1:8080", c.Server.Listen)
+	require.Equal(t, "eager", c.Batching.Policy)
+	require.Len(t, c.Devices, 1)
+	require.Empty(t, c.Routes)
+}
+
+func TestAliasesAndMergeKeys(t *testing.T) {
+	c, err := Parse("", []byte(`
+models:
+  - &base {name: a, path: a.gguf, context: 64}
+  - {<<: *base, name: b}
+  - {name: c, path: &p p.gguf}
+  - {name: d, path: *p}
+`))
+	require.NoError(t, err)
+	require.Equal(t, Model{Name: "b", Path: "a.gguf", Device: "cpu", Context: 64}, c.Models[1])
+	require.Equal(t, "p.gguf", c.Models[3].Path)
+}
+
+func TestDefaultsAreNotShared(t *testing.T) {
+	a, err := Parse("", []byte(Example))
+	require.NoError(t, err)
+	a.Batching.Threshold["small"] = 7
+	a.Devices[0].Threads = 7
+	b, err := Parse("", []byte(Example))
+	require.NoError(t, err)
+	require.Empty(t, b.Batching.Threshold)
+	require.Zero(t, b.Devices[0].Threads)
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "c.yaml")
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, []byte("models:\n- {name: a, path: sub/a.gguf}\n- {name: b, path: ~/b.gguf}\n"), 0o600))
+	c, err := Load(file)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, "sub/a.gguf"), c.Models[0].Path)
+	require.Equal(t, filepath.Join(home, "b.gguf"), c.Models[1].Path)
+
+	_, err = Load(filepath.Join(dir, "none.yaml"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "none.yaml")
+}
+
+func TestFind(t *testing.T) {
+	work, xdg := t.TempDir(), t.TempDir()
+	t.Chdir(work)
+	t.Setenv("XDG_CONFIG_HOME", xdg)
+	_, err := Find()
+	require.ErrorContains(t, err, "tokenrouter.yaml and "+filepath.Join(xdg, "tokenrouter", "config.yaml"))
+	require.ErrorContains(t, err, Example)
+
+	user := filepath.Join(xdg, "tokenrouter", "config.yaml")
+	require.NoError(t, os.Mkdir(filepath.Dir(user), 0o700))
+	require.NoError(t, os.WriteFile(user, []byte(Example), 0o600))
+	found, err := Find()
+	require.NoError(t, err)
+	require.Equal(t, user, found)
+
+	require.NoError(t, os.WriteFile("tokenrouter.yaml", []byte(Example), 0o600))
+	found, err = Find()
+	require.NoError(t, err)
+	require.Equal(t, "tokenrouter.yaml", found)
+}
+
+func TestPair(t *testing.T) {
+	for _, c := range []struct{ small, large, wantSmall, wantLarge string }{
+		{"models/qwen-0.5b.gguf", "/m/qwen-1.5b.gguf", "qwen-0.5b", "qwen-1.5b"},
+		{"a/model.gguf", "b/model.gguf", "small", "large"}, // the same name twice
+		{"mein modell ä.gguf", "..gguf", "mein-modell-", "large"},
+		{"routed.gguf", "x.gguf", "small", "large"}, // taken by the route
+	} {
+		got, err := Pair(c.small, c.large)
+		require.NoError(t, err)
+		require.Equal(t, []Model{
+			{Name: c.wantSmall, Path: c.small, Device: "cpu"}, {Name: c.wantLarge, Path: c.large, Device: "cpu"},
+		}, got.Models)
+		require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{c.wantSmall, c.wantLarge}}}, got.Routes)
+	}
+}

@@ -1,0 +1,91 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Load reads the configuration file at path. Model paths in it are relative to the file's directory; a leading ~/ is
+// the user's home.
+func Load(path string) (*Config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the configuration: %w", err)
+	}
+	return Parse(path, text)
+}
+
+// Parse reads a configuration from text. The file name is used in errors and to resolve model paths; it may be "".
+func Parse(file string, text []byte) (*Config, error) {
+	tree, src, err := parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	if tree == nil {
+		return nil, &Error{File: file, Problems: []Problem{{Message: "is empty; it needs at least `models`"}}}
+	}
+	return build(tree, src)
+}
+
+// build turns a plain tree into a configuration.
+func build(tree any, src source) (*Config, error) {
+	if problems := validate(tree, src); len(problems) > 0 {
+		return nil, failure(src.file, problems)
+	}
+	tree = fill(tree, compiled())
+	c := &Config{}
+	// The tree has the shape that the schema allows; JSON is the plainest way from there into typed fields. What can
+	// still fail are the units, whose range a pattern cannot express.
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, &Error{File: src.file, Problems: []Problem{{Message: err.Error()}}}
+	}
+	c.source = src
+	if err := addDefaultDevice(c); err != nil {
+		return nil, err
+	}
+	if err := failure(src.file, check(c)); err != nil {
+		return nil, err
+	}
+	for i := range c.Models {
+		c.Models[i].Path = resolve(src.file, c.Models[i].Path)
+	}
+	return c, nil
+}
+
+// addDefaultDevice adds the device `cpu`, with the schema's defaults, unless the file describes it.
+func addDefaultDevice(c *Config) error {
+	if _, ok := c.Device(defaultDevice); ok {
+		return nil
+	}
+	tree := fill(map[string]any{"name": defaultDevice}, compiled().Properties["devices"].Items2020)
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	var d Device
+	if err := json.Unmarshal(text, &d); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	c.Devices = append(c.Devices, d)
+	return nil
+}
+
+// resolve makes a model path usable from the working directory.
+func resolve(file, path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	if file == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(file), path)
+}
