@@ -1,0 +1,110 @@
+package bindings
+
+import "unsafe"
+
+// Constants of the header.
+const (
+	PageTokens = 32  // tokens of one page of the KV cache
+	MaxTop     = 128 // most ids that a row can ask for in TopIDs
+
+	defaultMaxTokens = 512 // what tr_arena_params.max_tokens 0 means
+	defaultMaxRows   = 64  // what tr_arena_params.max_rows 0 means
+)
+
+// arenaHandle is a tr_arena *.
+type arenaHandle uintptr
+
+// arenaParams is tr_arena_params.
+type arenaParams struct {
+	size      uint32
+	nPages    int32
+	maxTokens int32
+	maxRows   int32
+}
+
+// ArenaOptions are the sizes of an arena.
+type ArenaOptions struct {
+	Pages     int // pages of PageTokens tokens, at least 1
+	MaxTokens int // most tokens that one step may append over all its segments; 0: 512
+	MaxRows   int // most rows that one step may ask for; 0: 64
+}
+
+// Arena is the KV cache of one model and the working memory of steps on it, allocated once. Which page belongs to whom is
+// the caller's bookkeeping. Steps on one arena run one at a time (a second one waits); arenas are independent.
+type Arena struct {
+	resource
+	library *Library
+	handle  arenaHandle
+	options ArenaOptions
+	info    ModelInfo
+}
+
+// NewArena allocates an arena. Errors: [ErrArgument], [ErrNoMemory].
+func (m *Model) NewArena(o ArenaOptions) (*Arena, error) {
+	if o.MaxTokens == 0 {
+		o.MaxTokens = defaultMaxTokens
+	}
+	if o.MaxRows == 0 {
+		o.MaxRows = defaultMaxRows
+	}
+	var params arenaParams
+	params.size = uint32(unsafe.Sizeof(params)) // safe: a constant
+	for _, field := range []struct {
+		name string
+		from int
+		to   *int32
+	}{{"pages", o.Pages, &params.nPages}, {"max tokens", o.MaxTokens, &params.maxTokens}, {"max rows", o.MaxRows, &params.maxRows}} {
+		var err error
+		if *field.to, err = int32Of(field.name, field.from); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.use(); err != nil {
+		return nil, err
+	}
+	defer m.release()
+	a := &Arena{library: m.library, options: o, info: m.info}
+	if err := m.arenaCreate(&params, &a.handle); err != nil {
+		return nil, err
+	}
+	m.adopt(&a.resource, "arena")
+	return a, nil
+}
+
+// tr_status tr_arena_create(tr_model *model, const tr_arena_params *params, tr_arena **out, char *err, size_t err_len);
+func (m *Model) arenaCreate(params *arenaParams, out *arenaHandle) error {
+	var text message
+	status := call(m.library.fn.arenaCreate, uintptr(m.handle),
+		uintptr(unsafe.Pointer(params)),              // safe: mirrors tr_arena_params; kept alive by call
+		uintptr(unsafe.Pointer(out)),                 // safe: one pointer-sized word; kept alive by call
+		uintptr(unsafe.Pointer(&text)), messageBytes) // safe: the length goes along; kept alive by call
+	return text.failure("tr_arena_create", status)
+}
+
+// Options are the sizes that the arena was made with, defaults filled in.
+func (a *Arena) Options() ArenaOptions { return a.options }
+
+// Info says what the arena's model is.
+func (a *Arena) Info() ModelInfo { return a.info }
+
+// CopyPage copies the keys and values of page from into page to, all layers: what a fork of a half-filled page needs. No
+// step may be using either page.
+//
+// tr_status tr_arena_copy_page(tr_arena *arena, int32_t from, int32_t to, char *err, size_t err_len);
+func (a *Arena) CopyPage(from, to int32) error {
+	if err := a.use(); err != nil {
+		return err
+	}
+	defer a.release()
+	var text message
+	status := call(a.library.fn.arenaCopyPage, uintptr(a.handle), uintptr(uint32(from)), uintptr(uint32(to)),
+		uintptr(unsafe.Pointer(&text)), messageBytes) // safe: the length goes along; kept alive by call
+	return text.failure("tr_arena_copy_page", status)
+}
+
+// Close frees the arena. Slices in answers of its batches must not be used any more.
+//
+// void tr_arena_free(tr_arena *arena);
+func (a *Arena) Close() error {
+	return a.close(func() { call(a.library.fn.arenaFree, uintptr(a.handle)) })
+}
