@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <cstring>
+
+#include "api/guard.h"
+#include "api/handles.h"
+#include "arch/workspace.h"
+
+using namespace tr::api;
+
+namespace {
+
+constexpr int32_t kDefaultTokens = 512, kDefaultRows = 64;
+constexpr int32_t kMostPages = INT32_MAX / TR_PAGE_TOKENS; // positions stay within 31 bits
+constexpr int32_t kMostTokens = 1 << 20;
+
+int32_t in_range(int32_t value, int32_t fallback, int32_t most, const char *name) {
+    if (value < 0 || value > most) tr::fail(TR_ERR_ARGUMENT, "tr_arena_params.%s is %d; expected 0 (%d) to %d", name, value, fallback, most);
+    return value == 0 ? fallback : value;
+}
+
+void allocate_step_memory(tr_arena &a) {
+    const tr::arch::Shape &s = a.model->shape;
+    const auto tokens = static_cast<size_t>(a.max_tokens), rows = static_cast<size_t>(a.max_rows);
+    const auto n_embd = static_cast<size_t>(s.n_embd), n_vocab = static_cast<size_t>(s.n_vocab);
+    a.ids = tr::Array<int32_t>(tokens, "the token ids of a step");
+    a.tokens = tr::Array<tr::cpu::QueryToken>(tokens, "the positions of a step");
+    a.first_column = tr::Array<int32_t>(tokens, "the segments of a step");
+    a.row_column = tr::Array<int32_t>(rows, "the rows of a step");
+    a.row_x = tr::Array<float>(rows * n_embd, "the residual stream of rows");
+    a.hidden = tr::Array<float>(rows * n_embd, "the hidden states of rows");
+    a.logits = tr::Array<float>(std::min<size_t>(rows, kOutputColumns) * n_vocab, "the logits of a block of rows");
+    a.kept_logits = tr::Array<float>(rows * n_vocab, "the logits of rows");
+    a.top_ids = tr::Array<int32_t>(rows * TR_MAX_TOP, "the top ids of rows");
+    a.top_logits = tr::Array<float>(rows * TR_MAX_TOP, "the top logits of rows");
+    const auto n_workers = static_cast<size_t>(a.device->pool->size());
+    a.scratch.reserve(n_workers);
+    for (size_t i = 0; i < n_workers; i++) a.scratch.emplace_back(s.n_vocab);
+    a.page_writer = tr::Array<int32_t>(static_cast<size_t>(a.n_pages), "the marks of pages");
+    std::fill_n(a.page_writer.data(), a.page_writer.size(), -1);
+    a.id_seen = tr::Array<uint32_t>(static_cast<size_t>(tr::sample::Mask::words_for(s.n_vocab)), "the marks of ids");
+    std::fill_n(a.id_seen.data(), a.id_seen.size(), 0);
+}
+
+void check_page(const tr_arena &arena, int32_t page, const char *name) {
+    if (page < 0 || page >= arena.n_pages) tr::fail(TR_ERR_ARGUMENT, "page `%s` is %d; the arena has pages 0 to %d", name, page, arena.n_pages - 1);
+}
+
+} // namespace
+
+tr_status tr_arena_create(tr_model *model, const tr_arena_params *params, tr_arena **out, char *err, size_t err_len) {
+    return guarded(err, err_len, [&] {
+        check_pointer(out, "out");
+        *out = nullptr;
+        check_pointer(model, "model");
+        check_struct(params, "tr_arena_params");
+        if (params->n_pages < 1 || params->n_pages > kMostPages) {
+            tr::fail(TR_ERR_ARGUMENT, "tr_arena_params.n_pages is %d; expected 1 to %d", params->n_pages, kMostPages);
+        }
+        auto arena = std::make_unique<tr_arena>();
+        arena->device = model->device;
+        arena->model = model->model;
+        arena->n_pages = params->n_pages;
+        arena->max_tokens = in_range(params->max_tokens, kDefaultTokens, kMostTokens, "max_tokens");
+        arena->max_rows = in_range(params->max_rows, kDefaultRows, kMostTokens, "max_rows");
+        arena->workspace = tr::arch::make_workspace(
+            *arena->model, {arena->n_pages, std::min(arena->max_tokens, kChunkColumns), std::min(arena->max_rows, kOutputColumns)},
+            *arena->device->pool);
+        allocate_step_memory(*arena);
+        *out = arena.release();
+    });
+}
+
+tr_status tr_arena_copy_page(tr_arena *arena, int32_t from, int32_t to, char *err, size_t err_len) {
+    return guarded(err, err_len, [&] {
+        check_pointer(arena, "arena");
+        check_page(*arena, from, "from");
+        check_page(*arena, to, "to");
+        if (from == to) return;
+        const std::lock_guard lock(arena->busy);
+        const tr::arch::Shape &s = arena->model->shape;
+        const int64_t n = s.page_values();
+        for (int32_t i = 0; i < s.n_layer; i++) {
+            const tr::cpu::KvLayer kv = arena->workspace->layer(s, i);
+            std::memcpy(kv.k + to * n, kv.k + from * n, static_cast<size_t>(n) * sizeof *kv.k);
+            std::memcpy(kv.v + to * n, kv.v + from * n, static_cast<size_t>(n) * sizeof *kv.v);
+        }
+    });
+}
+
+void tr_arena_free(tr_arena *arena) { delete arena; }

@@ -1,0 +1,74 @@
+// A loaded model: weights packed for one set of operators, and its forward pass.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/memory.h"
+#include "cpu/ops.h"
+#include "tokenrouter.h"
+
+namespace tr::arch {
+
+// The numbers that shape a decoder's tensors.
+struct Shape {
+    int32_t n_vocab, n_embd, n_layer, n_head, n_head_kv, head_dim, n_ff, n_ctx_train;
+    float norm_eps, rope_base;
+
+    int64_t q_dim() const { return int64_t{n_head} * head_dim; }
+    int64_t kv_dim() const { return int64_t{n_head_kv} * head_dim; }
+    // Half floats of one page of one layer's keys (or values).
+    int64_t page_values() const { return kv_dim() * TR_PAGE_TOKENS; }
+};
+
+// The KV cache of an arena and the working memory of its steps. Allocated once; a step allocates nothing.
+struct Workspace {
+    int32_t n_pages, max_columns, max_output_columns;
+    Array<float> x;          // [max_columns][n_embd] the residual stream
+    Array<float> q;          // [max_columns][q_dim]
+    Array<float> k, v;       // [max_columns][kv_dim]
+    Array<float> attention;  // [max_columns][q_dim]
+    Array<float> ffn;        // [max_columns][n_ff]
+    cpu::Activations normed, attended, gated, outputs; // inputs of the matrices, prepared
+    cpu::AttentionScratch scratch;
+    int32_t n_positions;     // a sequence of this arena is no longer than this
+    Array<float> cos, sin;   // [n_positions][head_dim/2]
+    Array<uint16_t> keys, values; // [n_layer] of what cpu::KvLayer describes, n_pages each
+
+    cpu::KvLayer layer(const Shape &shape, int32_t layer) const {
+        const int64_t at = shape.page_values() * n_pages * layer;
+        return {keys.data() + at, values.data() + at};
+    }
+};
+
+// Tokens that go through the model together; a chunk of a step's.
+struct Columns {
+    const int32_t *ids;              // [n]
+    const cpu::QueryToken *tokens;   // [n]
+    int64_t n;
+    bool wanted;                     // whether the last layer's result is looked at
+};
+
+class Model {
+public:
+    virtual ~Model() = default;
+
+    // Both are called by all workers of a pool run with the same arguments, and end with all of them joined.
+    // Appends the columns' keys and values to the cache and leaves the residual stream after the last layer in ws.x.
+    virtual void forward(cpu::Worker &worker, Workspace &ws, const Columns &columns) const = 0;
+    // hidden[i] := final norm of x[i], logits[i] := output matrix times hidden[i], for i < n <= ws.max_output_columns.
+    virtual void output(cpu::Worker &worker, Workspace &ws, const float *x, int64_t n, float *hidden, float *logits) const = 0;
+
+    // The forms of activations that the matrices of each group need: reserved with a workspace.
+    struct Forms {
+        uint32_t normed, attended, gated, outputs;
+    };
+    virtual Forms forms() const = 0;
+
+    Shape shape{};
+    std::string architecture, name;
+    uint64_t n_params = 0, weight_bytes = 0;
+};
+
+} // namespace tr::arch
