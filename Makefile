@@ -1,0 +1,100 @@
+# TokenRouter: everything is built, run and tested from here. `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+# A Go of 1.26 or later, wherever it is; found after the prerequisites have been seen to, hence the late evaluation.
+GO = $(shell scripts/find-go.sh)
+export GOTOOLCHAIN ?= local
+# The default build has no cgo: the native library is bound at run time.
+export CGO_ENABLED ?= 0
+JOBS ?= $(shell nproc)
+
+BUILD := build
+NATIVE := $(BUILD)/native
+LIBRARY := $(NATIVE)/libtokenrouter.so
+EMBEDDED := bindings/embedded/libtokenrouter.so
+BINARY := bin/tokenrouter
+PYTHON = $(BUILD)/venv/bin/python
+
+export TOKENROUTER_MODELS ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/tokenrouter/models
+
+##@ Use
+
+.PHONY: run
+run: build models ## Build, get a real pair of models, ask one question, show who wrote what
+	scripts/demo.py --binary $(BINARY) --models "$$TOKENROUTER_MODELS"
+
+.PHONY: build
+build: native ## Build the native library and bin/tokenrouter, which carries it
+	$(GO) build -trimpath -o $(BINARY) ./cmd/tokenrouter
+
+.PHONY: models
+models: prerequisites ## Download the real pair of models (1.6 GB) and check it
+	scripts/fetch-models
+
+.PHONY: prerequisites
+prerequisites: ## See that Go, a C++ compiler, CMake, Ninja and Python are there; install or explain what is not
+	@scripts/prerequisites.sh
+
+##@ Develop
+
+.PHONY: native
+native: prerequisites ## Build the native library with its tests
+	cmake -S . -B $(NATIVE) -G Ninja -DCMAKE_BUILD_TYPE=Release --log-level=NOTICE
+	cmake --build $(NATIVE) --parallel $(JOBS)
+	cmp -s $(LIBRARY) $(EMBEDDED) || install -D -m 755 $(LIBRARY) $(EMBEDDED)
+
+.PHONY: test
+test: test-native test-go test-race lint test-real test-clients ## All tests
+	@echo "all tests passed"
+
+.PHONY: test-native
+test-native: native ## Tests of the native library, golden files of Transformers among them
+	ctest --test-dir $(NATIVE) --output-on-failure --no-tests=error
+
+# Packages whose tests need the real pair.
+REAL := ./tests/golden ./tests/exactness ./tests/clients
+UNIT = $(shell $(GO) list ./... | grep -v -E '/tests/(golden|exactness|clients)$$')
+
+.PHONY: test-go
+test-go: native ## go vet and the unit tests, without cgo
+	$(GO) vet ./...
+	$(GO) test $(UNIT)
+
+.PHONY: test-race
+test-race: native ## The unit tests under the race detector (which needs cgo)
+	CGO_ENABLED=1 $(GO) test -race $(UNIT)
+
+.PHONY: test-real
+test-real: build models ## The real pair: golden answers, and exactness over HTTP against a sequential loop
+	TOKENROUTER_REQUIRE_MODELS=1 $(GO) test -v -count=1 -timeout 40m $(REAL)
+
+.PHONY: test-clients
+test-clients: build models python ## The official OpenAI client for Python against a running server
+	$(PYTHON) -m pytest -q tests/clients
+
+.PHONY: python
+python: prerequisites
+	scripts/python-env.sh $(BUILD)/venv tests/clients/requirements.txt
+
+.PHONY: lint
+lint: native ## Formatting, the arrows between packages, and golangci-lint
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w): $$unformatted" >&2; exit 1; fi
+	scripts/golangci-lint.sh run ./...
+
+.PHONY: bench
+bench: build models ## Measure decoding and prefill; with LLAMA_BENCH=path, alternate with llama.cpp's llama-batched-bench
+	bench/llamacpp/compare.py --models "$$TOKENROUTER_MODELS" $(if $(LLAMA_BENCH),--peer "$(LLAMA_BENCH)")
+
+.PHONY: clean
+clean: ## Remove what was built; downloaded models stay
+	rm -rf $(BUILD) bin dist $(EMBEDDED)
+
+.PHONY: help
+help: ## This list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
