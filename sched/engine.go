@@ -1,22 +1,222 @@
 package sched
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
 
 // Engine answers requests with one subserver per model. Its methods are safe for concurrent use.
-type Engine struct{}
+type Engine struct {
+	options    Options
+	observer   Observer
+	subservers []*subserver // in the order of Options.Models
+	byName     map[string]*subserver
+	targets    map[string]*target
+	gate       gate
+	activity   activity
+	deliver    func(Message) // to the receiver's inter-model loop
+
+	quit    chan struct{} // closed when the loops must end
+	drained signal        // raised when the engine becomes quiescent
+	loops   sync.WaitGroup
+
+	closing sync.Once
+	closed  error // of Close
+
+	mu         sync.Mutex
+	ids        map[string]*Stream // of requests that are queued or live
+	generation uint64             // of the last request
+	queued     int
+	live       int
+	shut       bool          // no new requests
+	empty      chan struct{} // closed when shut and no request is left
+	broken     error         // the first fault
+}
 
 // NewEngine checks the options and starts the loops. The error says which option is wrong. On error the caller keeps
 // the runners; otherwise the engine owns them.
-func NewEngine(o Options) (*Engine, error) { return nil, ErrClosed }
+func NewEngine(o Options) (*Engine, error) {
+	o.Models = slices.Clone(o.Models) // defaults are filled in
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("options of the engine: %w", err)
+	}
+	e := &Engine{
+		options: o,
+		gate:    gate{max: o.MaxLive},
+		quit:    make(chan struct{}),
+		drained: newSignal(),
+		empty:   make(chan struct{}),
+		ids:     make(map[string]*Stream),
+	}
+	if o.Observer != nil {
+		e.observer = *o.Observer
+	}
+	if err := e.build(); err != nil {
+		return nil, fmt.Errorf("options of the engine: %w", err)
+	}
+	e.deliver = func(m Message) { e.byName[m.To].peers.accept(m) }
+	e.activity.wake = func() {
+		for _, s := range e.subservers {
+			s.wake.raise()
+		}
+		e.drained.raise()
+	}
+	for _, s := range e.subservers {
+		s.start()
+	}
+	return e, nil
+}
 
 // Submit queues a request and returns its answer at once. Cancelling ctx cancels the request as Stream.Cancel does, at
 // any time. Errors wrap ErrUnknownTarget, ErrInvalid, ErrTooLong, ErrQueueFull or ErrClosed and say the particulars.
-func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) { return nil, ErrClosed }
+func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
+	t := e.targets[r.Target]
+	if t == nil {
+		return nil, fmt.Errorf("%w: there is no %q", ErrUnknownTarget, r.Target)
+	}
+	spec, err := t.spec(&r)
+	if err != nil {
+		return nil, err
+	}
+	role, err := e.role(spec, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	o := &owner{
+		id: r.ID, spec: spec, role: role, prompt: slices.Clone(r.Prompt), position: spec.Prompt,
+		text: t.text, stops: stops{strings: slices.Clone(r.Stop)}, stream: newStream(spec),
+	}
+	if t.text != nil {
+		o.detok = t.text.NewDetokenizer(r.Special)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.register(o); err != nil {
+		return nil, err
+	}
+	clients := t.entry.clients
+	o.stream.id = o.id
+	o.stream.cancel = func() { clients.push(task{kind: taskCancel, id: o.id, generation: o.generation}) }
+	// The cancellation of a context that is done already must come after the request.
+	submitted := make(chan struct{})
+	o.unwatch = context.AfterFunc(ctx, func() {
+		<-submitted
+		o.stream.cancel()
+	})
+	clients.push(task{kind: taskSubmit, id: o.id, generation: o.generation, owner: o})
+	close(submitted)
+	return o.stream, nil
+}
 
-// Snapshot returns what the engine is doing, for readiness probes and tests.
-func (e *Engine) Snapshot() Snapshot { return Snapshot{} }
+// register counts a request in, gives it an ID if it has none, and a generation. The caller holds the lock.
+func (e *Engine) register(o *owner) error {
+	if e.shut {
+		return ErrClosed
+	}
+	if e.queued+e.live >= e.options.MaxLive+e.options.MaxQueue {
+		return fmt.Errorf("%w: %d requests are being answered and %d wait", ErrQueueFull, e.live, e.queued)
+	}
+	if o.id == "" {
+		o.id = fmt.Sprintf("request-%d", e.generation+1)
+	}
+	if e.ids[o.id] != nil {
+		return fmt.Errorf("%w: the ID %q is in use by a live request", ErrInvalid, o.id)
+	}
+	e.generation++
+	o.generation = e.generation
+	e.ids[o.id] = o.stream
+	e.queued++
+	return nil
+}
+
+// started counts a request from queued to live.
+func (e *Engine) started() {
+	e.mu.Lock()
+	e.queued--
+	e.live++
+	e.mu.Unlock()
+}
+
+// ended counts a request out.
+func (e *Engine) ended(o *owner) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.ids, o.id)
+	if o.admitted {
+		e.live--
+	} else {
+		e.queued--
+	}
+	if e.shut && len(e.ids) == 0 {
+		close(e.empty)
+	}
+}
+
+// fault records that an invariant is broken. It is shown by Snapshot and returned by Close.
+func (e *Engine) fault(model string, err error) {
+	e.mu.Lock()
+	if e.broken == nil {
+		e.broken = fmt.Errorf("model %q: %w", model, err)
+	}
+	e.mu.Unlock()
+	if e.observer.Fault != nil {
+		e.observer.Fault(model, err)
+	}
+}
 
 // Close ends the engine: new requests are refused with ErrClosed, those queued and live go on until they end or ctx is
 // done, whichever is first, and are then cancelled. It returns when all loops have ended and the runners are closed;
-// the error joins those of the runners. Later calls wait for the first and return the same.
-func (e *Engine) Close(ctx context.Context) error { return nil }
+// the error joins those of the runners and the first fault. Later calls wait for the first and return the same.
+func (e *Engine) Close(ctx context.Context) error {
+	e.closing.Do(func() { e.closed = e.close(ctx) })
+	return e.closed
+}
+
+func (e *Engine) close(ctx context.Context) error {
+	e.mu.Lock()
+	e.shut = true
+	if len(e.ids) == 0 {
+		close(e.empty)
+	}
+	e.mu.Unlock()
+	select {
+	case <-e.empty:
+	case <-ctx.Done():
+		e.mu.Lock()
+		for _, stream := range e.ids {
+			stream.cancel()
+		}
+		e.mu.Unlock()
+		<-e.empty
+	}
+	e.settleDown()
+	close(e.quit)
+	e.loops.Wait()
+
+	var errs []error
+	for _, s := range e.subservers {
+		if err := s.runner.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("close the runner of %q: %w", s.name, err))
+		}
+		if err := s.pool.Check(); err != nil {
+			e.fault(s.name, err)
+		}
+		if free, pages := s.pool.FreePages(), s.pool.Pages(); free != pages {
+			e.fault(s.name, fmt.Errorf("%d of %d KV pages are still in use without a request", pages-free, pages))
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return errors.Join(append(errs, e.broken)...)
+}
+
+// settleDown waits until the last messages have been handled and the last step has been routed.
+func (e *Engine) settleDown() {
+	e.activity.held.Add(1)
+	for !e.activity.quiet() {
+		<-e.drained
+	}
+}

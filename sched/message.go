@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/tokenrouter/tokenrouter/router"
+import (
+	"fmt"
+
+	"github.com/tokenrouter/tokenrouter/router"
+)
 
 // Kind says what a message between subservers is.
 type Kind uint8
@@ -32,6 +36,8 @@ type Message struct {
 	Handoffs   int         // Handoff: handoffs since the last committed token, this one included
 	Discarded  []Discard   // Handoff: tokens thrown away since the last committed token
 	Reason     string      // Done, Failed: why
+
+	cause error // Failed: the error itself, as long as the message has not left the process
 }
 
 // Spec is what a subserver must know of a request beside its tokens. Immutable.
@@ -68,4 +74,24 @@ type Discard struct {
 	Token   int32
 	LogProb float32
 	Entropy float32
+}
+
+// check reports what makes a message unfit to be acted on, whatever is known of its request.
+func (m *Message) check() error {
+	switch {
+	case m.Kind < Admitted || m.Kind > Failed:
+		return fmt.Errorf("unknown kind %d", m.Kind)
+	case m.Start < 0 || m.Anchor < 0:
+		return fmt.Errorf("negative position: start %d, anchor %d", m.Start, m.Anchor)
+	case m.Kind == Committed && len(m.Tokens) != len(m.Infos):
+		return fmt.Errorf("%d tokens with %d accounts", len(m.Tokens), len(m.Infos))
+	case m.Spec != nil && len(m.Spec.Models) == 0:
+		return fmt.Errorf("route without models")
+	}
+	for i := range m.Infos {
+		if m.Infos[i].Model < 0 {
+			return fmt.Errorf("token written by model %d", m.Infos[i].Model)
+		}
+	}
+	return nil
 }

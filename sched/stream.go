@@ -1,19 +1,105 @@
 package sched
 
-import "context"
+import (
+	"context"
+	"io"
+	"sync"
+)
 
 // Stream is the answer to one request. Its methods are safe for concurrent use.
-type Stream struct{}
+type Stream struct {
+	id     string
+	cancel func()
+
+	mu      sync.Mutex
+	events  []Event // not yet read
+	ended   bool    // the last event has been pushed
+	changed signal  // raised by every push; wakes one reader
+	account account
+}
+
+// account is what a summary is made of.
+type account struct {
+	models     []string
+	tokens     []int // [models] committed tokens
+	completion int
+	discarded  int
+	handoffs   int
+	fixed      Summary // the fields that do not change
+}
+
+func newStream(spec *Spec) *Stream {
+	return &Stream{changed: newSignal(), account: account{
+		models: spec.Models, tokens: make([]int, len(spec.Models)),
+		fixed: Summary{Prompt: spec.Prompt, Route: spec.Route, Algorithm: spec.Algorithm},
+	}}
+}
+
+// ID returns the request's ID.
+func (s *Stream) ID() string { return s.id }
 
 // Next returns the next event. After the last one (the one with Finish set) it returns io.EOF. It waits no longer than
 // ctx allows; giving up on Next does not cancel the request. A reader that is slow, or never reads, holds up nobody.
-func (s *Stream) Next(ctx context.Context) (Event, error) { return Event{}, ErrClosed }
-
-// ID returns the request's ID.
-func (s *Stream) ID() string { return "" }
+func (s *Stream) Next(ctx context.Context) (Event, error) {
+	for {
+		s.mu.Lock()
+		if len(s.events) > 0 {
+			event := s.events[0]
+			s.events[0] = Event{}
+			s.events = s.events[1:]
+			more := len(s.events) > 0 || s.ended
+			s.mu.Unlock()
+			if more {
+				s.changed.raise() // for another reader
+			}
+			return event, nil
+		}
+		ended := s.ended
+		s.mu.Unlock()
+		if ended {
+			s.changed.raise()
+			return Event{}, io.EOF
+		}
+		select {
+		case <-s.changed:
+		case <-ctx.Done():
+			return Event{}, context.Cause(ctx)
+		}
+	}
+}
 
 // Summary returns the account of the request: final once Next has returned the last event, so far before that.
-func (s *Stream) Summary() Summary { return Summary{} }
+func (s *Stream) Summary() Summary {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := &s.account
+	sum := a.fixed
+	sum.Completion, sum.Discarded, sum.Handoffs = a.completion, a.discarded, a.handoffs
+	sum.Tokens = make(map[string]int, len(a.models))
+	for i, name := range a.models {
+		sum.Tokens[name] = a.tokens[i]
+	}
+	return sum
+}
 
 // Cancel ends the request on all subservers; the last event then has FinishCancelled. After the end it does nothing.
-func (s *Stream) Cancel() {}
+func (s *Stream) Cancel() { s.cancel() }
+
+// count adds a committed token to the account.
+func (s *Stream) count(info *TokenInfo) {
+	s.mu.Lock()
+	s.account.tokens[info.Model]++
+	s.account.completion++
+	s.account.discarded += len(info.Discarded)
+	s.account.handoffs += info.Handoffs
+	s.mu.Unlock()
+}
+
+// push hands an event to the reader. It never waits.
+func (s *Stream) push(e Event) {
+	s.mu.Lock()
+	s.events = append(s.events, e)
+	s.ended = e.Finish != ""
+	s.mu.Unlock()
+	s.changed.raise()
+}

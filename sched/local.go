@@ -1,0 +1,92 @@
+package sched
+
+import (
+	"time"
+
+	"github.com/tokenrouter/tokenrouter/router"
+	"github.com/tokenrouter/tokenrouter/sched/kv"
+)
+
+// local is one request at one subserver. The subserver's lock guards it, with one exception: while it is running, its
+// decode loop alone touches tokens, cache, history and known, and may read them without the lock.
+type local struct {
+	id         string
+	generation uint64 // engine-wide order of arrival: the lower, the older
+	spec       *Spec
+	self       int // index of this model in the route
+	role       router.Role
+	state      State
+
+	tokens  []int32      // prompt and committed tokens known here; grows only
+	cache   *kv.Sequence // its Length is how many of tokens are in the KV cache
+	history *History     // of tokens, when penalties are set
+	known   []int        // [models of the route] how many of tokens the other model is believed to have
+
+	urgent  bool      // waits for no threshold: no token is committed yet, or the extend is under way
+	own     bool      // the last token was written here and is not in the cache: extending it is decode
+	rebuild int       // positions below this were in the cache once and lost to an eviction
+	since   time.Time // when it came to wait; kept with lazy batching only
+	take    int       // tokens of the step being planned or run
+	row     int       // index of its row in the step, or -1
+	device  bool      // part of the step on the device: its pages are being written, also when it is finished
+
+	away      int       // pending: index of the model that has it
+	handoffs  int       // since the last committed token
+	discarded []Discard // since the last committed token
+
+	prev, next *local // in the waiting queue
+}
+
+// need is the number of tokens to extend before the next row.
+func (l *local) need() int { return len(l.tokens) - l.cache.Length() }
+
+// append adds tokens to the sequence.
+func (l *local) append(tokens ...int32) {
+	l.tokens = append(l.tokens, tokens...)
+	if l.history != nil {
+		l.history.Add(tokens...)
+	}
+}
+
+// view is what the functions of an algorithm see of the request.
+func (l *local) view() router.View {
+	return router.View{
+		Model:  l.self,
+		Models: len(l.spec.Models),
+		Vocab:  l.spec.Vocab,
+		Tokens: l.tokens,
+		Prompt: l.spec.Prompt,
+		Params: l.spec.Params,
+		Seed:   l.spec.Sampling.Seed,
+		Choice: l.spec.Sampling.Choice,
+	}
+}
+
+// over says whether a sequence that has just got its last token is finished, and why.
+func (s *Spec) over(last int32, length int) (FinishReason, bool) {
+	if s.ends(last) {
+		return FinishStop, true
+	}
+	if length >= s.MaxLength {
+		return FinishLength, true
+	}
+	return "", false
+}
+
+// ends reports whether a token ends the answer.
+func (s *Spec) ends(token int32) bool {
+	if s.IgnoreEnd {
+		return false
+	}
+	for _, id := range s.End {
+		if id == token {
+			return true
+		}
+	}
+	return false
+}
+
+// penalized reports whether drawing needs the history of the sequence.
+func (s *Sampling) penalized() bool {
+	return s.RepetitionPenalty != 0 && s.RepetitionPenalty != 1 || s.PresencePenalty != 0 || s.FrequencyPenalty != 0
+}

@@ -1,0 +1,85 @@
+package sched
+
+// plan forms the next batch: waiting requests in the order in which they came to wait, each with its next tokens. Every
+// request in the batch gets at least one token of the step's budget, so decode goes on beside prefill; what is left of
+// the budget goes to chunks, first come first served. Requests whose pages cannot be had stay waiting.
+//
+// The caller holds the lock. The batch may be empty: then nothing changes until somebody gives pages back.
+func (s *subserver) plan() {
+	st := &s.step
+	st.batch.Segments, st.batch.Rows = st.batch.Segments[:0], st.batch.Rows[:0]
+	clear(st.picked)
+	st.picked = st.picked[:0]
+	st.record = BatchRecord{Model: s.name, Pending: s.counts[Pending]}
+
+	limit, budget := s.batchLimit(), s.engine.options.MaxBatchTokens
+	if s.info.MaxTokens > 0 {
+		budget = min(budget, s.info.MaxTokens)
+	}
+	left := s.waiting.n // requests not looked at yet
+	for l := s.waiting.head; l != nil && len(st.picked) < limit && budget > 0; {
+		next := l.next
+		left--
+		others := min(limit-len(st.picked)-1, left) // they get a token each
+		full := min(l.need(), s.engine.options.PrefillChunk)
+		l.take = min(full, max(1, budget-others))
+		// A single token of a chunk is not worth its overhead, unless nobody else goes.
+		worthwhile := l.take == full || l.take > 1 || len(st.picked) == 0
+		if worthwhile && s.makeRoom(l) {
+			budget -= l.take
+			s.pick(l)
+		}
+		l = next
+	}
+	s.blocked = len(st.picked) == 0
+	s.checked = false
+	st.record.Waiting = s.waiting.n
+	if len(st.picked) > 0 {
+		s.steps++
+	}
+}
+
+// pick puts a request into the batch, with a row if the batch brings it to the end of its tokens.
+func (s *subserver) pick(l *local) {
+	st := &s.step
+	from := l.cache.Length()
+	to := from + l.take
+	s.move(l, Running)
+	l.row, l.device = -1, true
+	st.batch.Segments = append(st.batch.Segments, Segment{
+		Tokens: l.tokens[from:to], Position: from, Pages: l.cache.Pages(),
+	})
+	if to == len(l.tokens) {
+		l.row = len(st.batch.Rows)
+		needs := l.role.Needs
+		needs.Top = max(needs.Top, l.spec.Top)
+		st.batch.Rows = append(st.batch.Rows, Row{
+			Segment: len(st.picked), Offset: l.take - 1,
+			Needs: needs, Vocab: l.spec.Vocab, Stream: uint32(l.self),
+			Sampling: &l.spec.Sampling, History: l.history,
+		})
+	}
+	st.picked = append(st.picked, l)
+	if s.engine.observer.Batch != nil {
+		st.record.add(l, from, to)
+	}
+}
+
+// add accounts for one segment.
+func (r *BatchRecord) add(l *local, from, to int) {
+	r.Segments++
+	if l.row >= 0 {
+		r.Rows++
+	}
+	rebuilt := max(0, min(to, l.rebuild)-from)
+	from += rebuilt
+	prompt := max(0, min(to, l.spec.Prompt)-from)
+	from += prompt
+	r.Rebuild += rebuilt
+	r.Prefill += prompt
+	if l.own && to == len(l.tokens) && from < to {
+		r.Decode++
+		to--
+	}
+	r.Resume += to - from
+}

@@ -1,0 +1,63 @@
+package sched
+
+// makeRoom reserves the pages that l needs for the step being planned, and reports whether it could. When too few are
+// free it takes them from younger requests, the youngest first: from those that wait or are away, never from those
+// already in the batch. Nobody can take pages from the oldest request, so it always gets on, whatever the others do;
+// when it ends another is the oldest. That is why nothing deadlocks on memory.
+//
+// A request with nothing in the cache is given pages for all its tokens at once: were it given those of one chunk, two
+// that do not fit together would rebuild bit by bit what the other one then takes away.
+func (s *subserver) makeRoom(l *local) bool {
+	reach := l.cache.Length() + l.take
+	if l.cache.Length() == 0 {
+		reach = len(l.tokens)
+	}
+	lacking := s.pool.Lacking(l.cache, reach)
+	if lacking == 0 {
+		return true
+	}
+	if lacking > s.pool.FreePages() && lacking > s.pool.FreePages()+s.evictable(l) {
+		return false
+	}
+	for lacking > s.pool.FreePages() {
+		s.evict(s.youngest(l))
+	}
+	if err := s.pool.Reserve(l.cache, reach); err != nil {
+		s.engine.fault(s.name, err)
+		return false
+	}
+	return true
+}
+
+// prey reports whether l may take the pages of v.
+func prey(l, v *local) bool {
+	return v.generation > l.generation && v.state != Running && len(v.cache.Pages()) > 0
+}
+
+// evictable is the number of pages that l may take from others.
+func (s *subserver) evictable(l *local) int {
+	pages := 0
+	for _, v := range s.requests {
+		if prey(l, v) {
+			pages += len(v.cache.Pages())
+		}
+	}
+	return pages
+}
+
+func (s *subserver) youngest(l *local) *local {
+	var victim *local
+	for _, v := range s.requests {
+		if prey(l, v) && (victim == nil || v.generation > victim.generation) {
+			victim = v
+		}
+	}
+	return victim
+}
+
+// evict takes all pages of a request. Its tokens stay: it will extend them again by itself.
+func (s *subserver) evict(v *local) {
+	v.rebuild = max(v.rebuild, v.cache.Length())
+	s.pool.Clear(v.cache)
+	s.step.record.Evicted++
+}
