@@ -10,16 +10,16 @@ import (
 func TestClosest(t *testing.T) {
 	known := []string{"path", "name", "device", "context", "max_tokens", "max_completion_tokens"}
 	for _, c := range []struct{ given, want string }{
-		{"pth", "path"},                // one left out
-		{"paht", "path"},               // two swapped count as one
-		{"Path", "path"},               // case alone
-		{"devcie", "device"},           // two swapped
-		{"contexts", "context"},        // one too many
-		{"max_token", "max_tokens"},    // the nearer of two
-		{"maxtokens", "max_tokens"},    // underscore left out
-		{"x", ""},                      // nothing shares a character with it
-		{"n", ""},                      // shorter than what would have to change
-		{"temperature", ""},            // far from all
+		{"pth", "path"},                 // one left out
+		{"paht", "path"},                // two swapped count as one
+		{"Path", "path"},                // case alone
+		{"devcie", "device"},            // two swapped
+		{"contexts", "context"},         // one too many
+		{"max_token", "max_tokens"},     // the nearer of two
+		{"maxtokens", "max_tokens"},     // underscore left out
+		{"x", ""},                       // nothing shares a character with it
+		{"n", ""},                       // shorter than what would have to change
+		{"temperature", ""},             // far from all
 		{strings.Repeat("p", 4000), ""}, // hostile length
 	} {
 		require.Equal(t, c.want, Closest(c.given, known), c.given)

@@ -1,0 +1,183 @@
+package openai
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ChatRequest is a request to /v1/chat/completions.
+type ChatRequest struct {
+	Model    string    `json:"model"`
+	Messages []Message `json:"messages"`
+	Generation
+	MaxCompletionTokens *Int           `json:"max_completion_tokens"`
+	Logprobs            bool           `json:"logprobs"`
+	TopLogprobs         *Int           `json:"top_logprobs"`         // 0 to 20, with Logprobs
+	ChatTemplateKwargs  map[string]any `json:"chat_template_kwargs"` // variables for the template
+
+	Extra map[string]jsontext.Value `json:",embed"`
+}
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role    string  `json:"role"` // system, developer, user or assistant
+	Content Content `json:"content"`
+	Name    string  `json:"name"`
+	// ReasoningContent is what an assistant thought before it answered; templates may show or drop it.
+	ReasoningContent string `json:"reasoning_content"`
+
+	Extra map[string]jsontext.Value `json:",embed"`
+}
+
+// Content is the text of a message, written as a string or as an array of parts of type text.
+type Content struct {
+	Given bool
+	Parts []string
+}
+
+// part is an element of an array of content.
+type part struct {
+	Type string  `json:"type"`
+	Text *string `json:"text"`
+
+	Extra map[string]jsontext.Value `json:",embed"`
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (c *Content) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	*c = Content{}
+	switch d.PeekKind() {
+	case 'n':
+		return d.SkipValue()
+	case '"':
+		c.Given, c.Parts = true, make([]string, 1)
+		return json.UnmarshalDecode(d, &c.Parts[0])
+	case '[':
+		c.Given = true
+	default:
+		return typeError(d, "a string or an array of content parts")
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() != ']' {
+		at := next(d)
+		var p part
+		if err := json.UnmarshalDecode(d, &p); err != nil {
+			return err
+		}
+		if err := p.check(at); err != nil {
+			return err
+		}
+		c.Parts = append(c.Parts, *p.Text)
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+func (p *part) check(at string) error {
+	switch p.Type {
+	case "text":
+	case "":
+		return Invalid(at+".type", CodeMissing, "is required")
+	case "image_url", "input_audio", "file", "refusal":
+		return Invalid(at+".type", CodeUnsupportedValue, "content of type %s is not supported; only text is", p.Type)
+	default:
+		return Invalid(at+".type", CodeInvalidValue, "not a type of content; only text is supported")
+	}
+	if p.Text == nil {
+		return Invalid(at+".text", CodeMissing, "is required")
+	}
+	if err := refuse(p.Extra, nil, p); err != nil {
+		return err.inside(at)
+	}
+	return nil
+}
+
+// inertMessage are the fields of a message that a server's own answer may have carried, sent back as history.
+var inertMessage = map[string]rule{
+	"refusal":       {never, "refusals are not supported as history; send the text as content"},
+	"annotations":   {isEmpty, "annotations are not supported"},
+	"audio":         {never, "audio is not supported"},
+	"tool_calls":    {isEmpty, "tool calls are not supported"},
+	"tool_call_id":  {never, "tool calls are not supported"},
+	"function_call": {never, "function calls are not supported"},
+}
+
+// DecodeChat reads a request to /v1/chat/completions. The error is nil or an *Error.
+func DecodeChat(body []byte) (*ChatRequest, error) {
+	r := &ChatRequest{}
+	if err := decode(body, r); err != nil {
+		return nil, err
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *ChatRequest) check() *Error {
+	if err := refuse(r.Extra, inertChat, r); err != nil {
+		return err
+	}
+	if r.Model == "" {
+		return Invalid("model", CodeMissing, "is required")
+	}
+	if len(r.Messages) == 0 {
+		return Invalid("messages", CodeMissing, "at least one message is required")
+	}
+	for i := range r.Messages {
+		if err := r.Messages[i].check(fmt.Sprintf("messages[%d]", i)); err != nil {
+			return err
+		}
+	}
+	if err := r.Generation.check(); err != nil {
+		return err
+	}
+	if err := within("max_completion_tokens", r.MaxCompletionTokens, 1, math.MaxInt32); err != nil {
+		return err
+	}
+	if a, b := r.MaxTokens, r.MaxCompletionTokens; a != nil && b != nil && *a != *b {
+		return Invalid("max_tokens", CodeInvalidValue, "differs from max_completion_tokens, which means the same; send one of them")
+	}
+	if err := within("top_logprobs", r.TopLogprobs, 0, MaxTopLogprobs); err != nil {
+		return err
+	}
+	if r.TopLogprobs != nil && *r.TopLogprobs > 0 && !r.Logprobs {
+		return Invalid("top_logprobs", CodeInvalidValue, "is only allowed with logprobs: true")
+	}
+	return nil
+}
+
+// Limit is the most tokens to write; 0 when none was given.
+func (r *ChatRequest) Limit() int {
+	if r.MaxCompletionTokens != nil {
+		return int(*r.MaxCompletionTokens)
+	}
+	if r.MaxTokens != nil {
+		return int(*r.MaxTokens)
+	}
+	return 0
+}
+
+func (m *Message) check(at string) *Error {
+	if err := refuse(m.Extra, inertMessage, m); err != nil {
+		return err.inside(at)
+	}
+	switch m.Role {
+	case "system", "developer", "user", "assistant":
+	case "":
+		return Invalid(at+".role", CodeMissing, "is required")
+	case "tool", "function":
+		return Invalid(at+".role", CodeUnsupportedValue, "messages of role %s are not supported: tool calls are not", m.Role)
+	default:
+		return Invalid(at+".role", CodeInvalidValue, "must be system, developer, user or assistant")
+	}
+	if !m.Content.Given {
+		return Invalid(at+".content", CodeMissing, "is required")
+	}
+	return nil
+}

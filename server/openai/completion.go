@@ -1,0 +1,80 @@
+package openai
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxPrompts is the most prompts of one completion request.
+const MaxPrompts = 128
+
+// DefaultMaxTokens is the most tokens that a completion writes when max_tokens is not given (OpenAI API reference).
+const DefaultMaxTokens = 16
+
+// CompletionRequest is a request to /v1/completions.
+type CompletionRequest struct {
+	Model  string `json:"model"`
+	Prompt Prompt `json:"prompt"`
+	Generation
+	Logprobs *Int `json:"logprobs"` // alternatives per token, 0 to 20
+
+	Extra map[string]jsontext.Value `json:",embed"`
+}
+
+// DecodeCompletion reads a request to /v1/completions. The error is nil or an *Error.
+func DecodeCompletion(body []byte) (*CompletionRequest, error) {
+	r := &CompletionRequest{}
+	if err := decode(body, r); err != nil {
+		return nil, err
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *CompletionRequest) check() *Error {
+	if err := refuse(r.Extra, inertCompletion, r); err != nil {
+		return err
+	}
+	if r.Model == "" {
+		return Invalid("model", CodeMissing, "is required")
+	}
+	switch n := r.Prompt.Len(); {
+	case !r.Prompt.Given:
+		return Invalid("prompt", CodeMissing, "is required")
+	case n == 0:
+		return Invalid("prompt", CodeInvalidValue, "is empty")
+	case n > MaxPrompts:
+		return Invalid("prompt", CodeInvalidValue, "%d prompts; at most %d are allowed", n, MaxPrompts)
+	}
+	for i, ids := range r.Prompt.Tokens {
+		if len(ids) == 0 {
+			return Invalid(r.Prompt.Name(i), CodeInvalidValue, "is empty")
+		}
+	}
+	if err := r.Generation.check(); err != nil {
+		return err
+	}
+	return within("logprobs", r.Logprobs, 0, MaxTopLogprobs)
+}
+
+// Limit is the most tokens to write.
+func (r *CompletionRequest) Limit() int {
+	if r.MaxTokens != nil {
+		return int(*r.MaxTokens)
+	}
+	return DefaultMaxTokens
+}
+
+// Len is the number of prompts.
+func (p *Prompt) Len() int { return len(p.Texts) + len(p.Tokens) }
+
+// Name is the field that prompt i stands in, "prompt" or "prompt[2]".
+func (p *Prompt) Name(i int) string {
+	if p.Several {
+		return fmt.Sprintf("prompt[%d]", i)
+	}
+	return "prompt"
+}
