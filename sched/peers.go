@@ -112,8 +112,9 @@ func (p *peers) handle(m *Message) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g, live := s.live[m.Request]
-	if s.over.covers(m.Request, m.Generation, live && g == m.Generation) {
+	// What Admitted announces may have been queued for long, so it is not late for being old.
+	live := m.Kind == Admitted || s.live[m.Request] == m.Generation
+	if s.over.covers(m.Request, m.Generation, live) {
 		return
 	}
 	switch m.Kind {

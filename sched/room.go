@@ -17,7 +17,7 @@ func (s *subserver) makeRoom(l *local) bool {
 		return true
 	}
 	if lacking > s.pool.FreePages() && lacking > s.pool.FreePages()+s.evictable(l) {
-		return false
+		return false // taking what there is would help nobody
 	}
 	for lacking > s.pool.FreePages() {
 		s.evict(s.youngest(l))

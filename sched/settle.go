@@ -142,4 +142,3 @@ func (d *settled) add(l *local, start int, token int32, info TokenInfo, rows int
 	d.tasks = append(d.tasks, task{kind: taskCommit, id: l.id, generation: l.generation,
 		commit: commit{start: start, tokens: d.tokens[n-1 : n : n], infos: d.infos[n-1 : n : n]}})
 }
-

@@ -1,0 +1,179 @@
+package sched_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tokenrouter/tokenrouter/router"
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/sched/oracle"
+	"github.com/tokenrouter/tokenrouter/sched/simrunner"
+)
+
+// lab is an engine on simulated models, with the means to ask the oracle the same questions.
+type lab struct {
+	engine  *sched.Engine
+	models  map[string]simrunner.Model
+	options sched.Options
+	journal *journal
+}
+
+var text = simrunner.Text{Special: 4}
+
+// models are three that differ in everything that may differ.
+func models() map[string]simrunner.Model {
+	return map[string]simrunner.Model{
+		"small":  {Seed: 1, Vocab: 500, PageTokens: 8, Pages: 400, EndIDs: []int32{2}, EndRate: 0.02, Sure: 0.8},
+		"large":  {Seed: 2, Vocab: 520, PageTokens: 16, Pages: 200, EndIDs: []int32{2, 3}, EndRate: 0.02, Sure: 0.6},
+		"middle": {Seed: 3, Vocab: 510, PageTokens: 4, Pages: 800, EndIDs: []int32{1}, EndRate: 0.02, Sure: 0.7},
+	}
+}
+
+// routes are all the ways in which the models answer together, beside each alone.
+func routes() []sched.RouteOptions {
+	return []sched.RouteOptions{
+		{Name: "stitch", Algorithm: "r-stitch", Models: []string{"small", "large"}},
+		{Name: "half", Algorithm: "r-stitch", Models: []string{"small", "large"}, Params: router.Params{Threshold: ptr(0.5)}},
+		{Name: "backward", Algorithm: "r-stitch", Models: []string{"large", "small"}, Params: router.Params{Threshold: ptr(0.2)}},
+		{Name: "visit", Algorithm: "test-visit", Models: []string{"small", "large"}},
+		{Name: "mix", Algorithm: "test-mix", Models: []string{"middle", "small", "large"}},
+		{Name: "cascade", Algorithm: "test-cascade", Models: []string{"small", "middle", "large"}},
+		{Name: "bounce", Algorithm: "test-bounce", Models: []string{"small", "large"}},
+		{Name: "panic", Algorithm: "test-panic", Models: []string{"small", "large"}},
+		{Name: "lost", Algorithm: "test-lost", Models: []string{"small", "large"}},
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// newLab starts an engine on these models. adjust may change the options first.
+func newLab(t testing.TB, models map[string]simrunner.Model, adjust func(*sched.Options)) *lab {
+	t.Helper()
+	l := &lab{models: models, journal: &journal{}, options: sched.Options{MaxQueue: 10000, Routes: routes()}}
+	for _, name := range []string{"small", "large", "middle"} {
+		m := models[name]
+		l.options.Models = append(l.options.Models, sched.ModelOptions{
+			Name: name, Runner: simrunner.New(m), Info: m.Info(), Text: text,
+		})
+	}
+	l.options.Observer = l.journal.observer()
+	if adjust != nil {
+		adjust(&l.options)
+	}
+	e, err := sched.NewEngine(l.options)
+	require.NoError(t, err)
+	l.engine = e
+	return l
+}
+
+// close ends the engine and checks that it kept its books.
+func (l *lab) close(t testing.TB) {
+	t.Helper()
+	require.NoError(t, l.engine.Close(context.Background()))
+	require.Empty(t, l.journal.faults)
+	snap := l.engine.Snapshot()
+	require.NoError(t, snap.Fault)
+	require.Zero(t, snap.Queue)
+	require.Zero(t, snap.Live)
+	for _, m := range snap.Models {
+		require.Equal(t, m.Pages, m.FreePages, "pages of %s", m.Name)
+		require.Zero(t, m.Live+m.Waiting+m.Running+m.Pending, "requests left at %s", m.Name)
+	}
+}
+
+// answer is an answer as a client sees it.
+type answer struct {
+	oracle.Answer
+	err     error
+	events  int
+	summary sched.Summary
+}
+
+// ask submits a request and reads its answer to the end.
+func (l *lab) ask(t testing.TB, r sched.Request) answer {
+	t.Helper()
+	s, err := l.engine.Submit(context.Background(), r)
+	require.NoError(t, err)
+	return read(t, s)
+}
+
+func read(t testing.TB, s *sched.Stream) answer {
+	t.Helper()
+	var a answer
+	var b strings.Builder
+	for {
+		e, err := s.Next(context.Background())
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		require.Empty(t, a.Finish, "an event after the last")
+		a.events++
+		b.WriteString(e.Text)
+		for _, token := range e.Tokens {
+			a.Tokens = append(a.Tokens, token.ID)
+			a.Infos = append(a.Infos, token.Info)
+		}
+		a.Finish, a.err = e.Finish, e.Err
+	}
+	a.Text, a.summary = b.String(), s.Summary()
+	a.Discarded, a.Handoffs = a.summary.Discarded, a.summary.Handoffs
+	require.Equal(t, len(a.Tokens), a.summary.Completion)
+	return a
+}
+
+// want asks the oracle, on caches of its own.
+func (l *lab) want(t testing.TB, r sched.Request) oracle.Answer {
+	t.Helper()
+	a, err := l.judge(r)
+	require.NoError(t, err)
+	return a
+}
+
+func (l *lab) judge(r sched.Request) (oracle.Answer, error) {
+	route := oracle.Route{Algorithm: router.SingleName}
+	names := []string{r.Target}
+	for _, o := range l.options.Routes {
+		if o.Name == r.Target {
+			route.Algorithm, route.Params, names = o.Algorithm, o.Params, o.Models
+		}
+	}
+	for _, name := range names {
+		m := l.models[name]
+		m.Latency, m.Fail = nil, nil
+		route.Models = append(route.Models, oracle.Model{Name: name, Runner: simrunner.New(m), Info: m.Info(), Text: text})
+	}
+	return oracle.Run(route, r)
+}
+
+// journal records what an engine did.
+type journal struct {
+	mu       sync.Mutex
+	batches  []sched.BatchRecord
+	handoffs []sched.HandoffRecord
+	faults   []error
+}
+
+func (j *journal) observer() *sched.Observer {
+	return &sched.Observer{
+		Batch: func(r sched.BatchRecord) {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.batches = append(j.batches, r)
+		},
+		Handoff: func(r sched.HandoffRecord) {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.handoffs = append(j.handoffs, r)
+		},
+		Fault: func(model string, err error) {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.faults = append(j.faults, err)
+		},
+	}
+}

@@ -1,0 +1,83 @@
+package sched
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/tokenrouter/tokenrouter/bindings"
+)
+
+// NativeOptions say how to open the native library and its device. The zero value finds the library by itself and uses
+// all cores.
+type NativeOptions struct {
+	Library string // path of libtokenrouter.so; "": where bindings.Load looks
+	Threads int    // threads that a step runs on; 0: all cores this process may use
+	ISA     string // instruction set; "": the environment's TR_CPU_ISA, else the best
+}
+
+// NativeDevice is a device of the native library: what models are loaded on. Safe for concurrent use. Runners are closed
+// before their model, models before the device.
+type NativeDevice struct {
+	library *bindings.Library
+	device  *bindings.Device
+	info    bindings.DeviceInfo
+}
+
+// OpenNativeDevice finds and opens the native library, and a CPU device in it.
+func OpenNativeDevice(o NativeOptions) (*NativeDevice, error) {
+	library, err := bindings.Load(o.Library)
+	if err != nil {
+		return nil, err
+	}
+	device, err := library.OpenDevice(bindings.DeviceOptions{Threads: o.Threads, ISA: o.ISA})
+	if err != nil {
+		return nil, fmt.Errorf("open the device: %w", err)
+	}
+	info, err := device.Describe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("describe the device: %w", err), device.Close())
+	}
+	return &NativeDevice{library: library, device: device, info: info}, nil
+}
+
+// Library is one line for a log: which library, from where, its version and digest.
+func (d *NativeDevice) Library() string { return d.library.String() }
+
+// Threads is the number of threads that a step runs on.
+func (d *NativeDevice) Threads() int { return d.info.Threads }
+
+// ISA is the instruction set in use.
+func (d *NativeDevice) ISA() string { return d.info.ISA }
+
+// Close closes the device; an error while a model on it is open.
+func (d *NativeDevice) Close() error { return d.device.Close() }
+
+// NativeInfo is what a loaded model is.
+type NativeInfo = bindings.ModelInfo
+
+// NativeModel is a loaded GGUF file. Safe for concurrent use.
+type NativeModel struct {
+	model *bindings.Model
+}
+
+// LoadModel loads a GGUF file, which takes seconds for a large one. progress may be nil; otherwise it counts the
+// thousandths of the loading done.
+func (d *NativeDevice) LoadModel(path string, progress *atomic.Int32) (*NativeModel, error) {
+	model, err := d.device.LoadModel(path, bindings.ModelOptions{Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	return &NativeModel{model}, nil
+}
+
+// Info says what the model is.
+func (m *NativeModel) Info() NativeInfo { return m.model.Info() }
+
+// NewRunner makes a runner with a KV cache of its own.
+func (m *NativeModel) NewRunner(limits NativeLimits) (*NativeRunner, error) {
+	return NewNativeRunner(m.model, limits)
+}
+
+// Close frees the model; an error while a runner on it is open.
+func (m *NativeModel) Close() error { return m.model.Close() }

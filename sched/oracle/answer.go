@@ -1,0 +1,68 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tokenrouter/tokenrouter/router"
+	"github.com/tokenrouter/tokenrouter/sched"
+)
+
+// keep commits the token of a row and reports whether the answer is over.
+func (l *loop) keep(row router.Row) bool {
+	info := sched.TokenInfo{Model: l.active, LogProb: row.LogProb, Entropy: row.Entropy, Handoffs: l.handoffs}
+	if l.request.Trace {
+		info.Discarded = l.discards
+	}
+	for i := range min(l.request.Top, len(row.TopIDs)) {
+		info.TopIDs = append(info.TopIDs, row.TopIDs[i])
+		info.TopLogProbs = append(info.TopLogProbs, row.TopLogits[i]-row.LogSumExp)
+	}
+	l.sequence = append(l.sequence, row.Token)
+	a := &l.answer
+	a.Tokens, a.Infos = append(a.Tokens, row.Token), append(a.Infos, info)
+	a.Discarded += len(l.discards)
+	a.Handoffs += l.handoffs
+	l.discards, l.handoffs = nil, 0
+
+	ended := !l.request.IgnoreEnd && slices.Contains(l.end, row.Token)
+	over := ended || len(l.sequence) == l.most
+	stopped := l.render(ended, over)
+	switch {
+	case stopped || ended:
+		a.Finish = sched.FinishStop
+	case over:
+		a.Finish = sched.FinishLength
+	}
+	return stopped || over
+}
+
+// render turns all tokens so far into text, from the first to the last, and reports whether a stop string is in it; the
+// text then ends before the first one.
+func (l *loop) render(ended, over bool) (stopped bool) {
+	t := l.route.Models[0].Text
+	if t == nil {
+		return false
+	}
+	tokens := l.answer.Tokens
+	if ended {
+		tokens = tokens[:len(tokens)-1]
+	}
+	var b strings.Builder
+	d := t.NewDetokenizer(l.request.Special)
+	for _, id := range tokens {
+		b.WriteString(d.Add(id))
+	}
+	if over {
+		b.WriteString(d.Flush())
+	}
+	text := b.String()
+	at := len(text)
+	for _, stop := range l.request.Stop {
+		if i := strings.Index(text, stop); i >= 0 {
+			at, stopped = min(at, i), true
+		}
+	}
+	l.answer.Text = text[:at]
+	return stopped
+}
