@@ -176,16 +176,16 @@ func TestGetters(t *testing.T) {
 
 	for name, get := range map[string]func() error{
 		`key "a.i8": at byte 135: is -5, expected a number that is not negative`: func() error { _, err := f.Uint("a.i8"); return err },
-		"is 18446744073709551615, expected at most 9223372036854775807":         func() error { _, err := f.Int("a.u64"); return err },
-		"element 0 is 9223372036854775808, expected at most":                    func() error { _, err := f.Ints("b.u64"); return err },
-		"is of type bool, expected string":                                      func() error { _, err := f.Text("a.bool"); return err },
-		"is of type string, expected bool":                                      func() error { _, err := f.Truth("general.architecture"); return err },
-		"is of type array of uint8, expected an integer":                        func() error { _, err := f.Int("b.u8"); return err },
-		"is of type uint8, expected array of string":                            func() error { _, err := f.Texts("a.u8"); return err },
-		"is of type array of string, expected array of integers":                func() error { _, err := f.Ints("b.str"); return err },
-		"is of type uint32, expected a floating-point number":                   func() error { _, err := f.Float("a.u32"); return err },
-		"is of type array of int8, expected array of floating-point numbers":    func() error { _, err := f.Floats("b.i8"); return err },
-		`key "missing": the file has no such key`:                               func() error { _, err := f.Text("missing"); return err },
+		"is 18446744073709551615, expected at most 9223372036854775807":          func() error { _, err := f.Int("a.u64"); return err },
+		"element 0 is 9223372036854775808, expected at most":                     func() error { _, err := f.Ints("b.u64"); return err },
+		"is of type bool, expected string":                                       func() error { _, err := f.Text("a.bool"); return err },
+		"is of type string, expected bool":                                       func() error { _, err := f.Truth("general.architecture"); return err },
+		"is of type array of uint8, expected an integer":                         func() error { _, err := f.Int("b.u8"); return err },
+		"is of type uint8, expected array of string":                             func() error { _, err := f.Texts("a.u8"); return err },
+		"is of type array of string, expected array of integers":                 func() error { _, err := f.Ints("b.str"); return err },
+		"is of type uint32, expected a floating-point number":                    func() error { _, err := f.Float("a.u32"); return err },
+		"is of type array of int8, expected array of floating-point numbers":     func() error { _, err := f.Floats("b.i8"); return err },
+		`key "missing": the file has no such key`:                                func() error { _, err := f.Text("missing"); return err },
 	} {
 		err := get()
 		require.ErrorContains(t, err, name)

@@ -1,51 +1,174 @@
 package tokenizer
 
 import (
-	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/tokenrouter/tokenrouter/models/gguf"
 )
 
 // Tokenizer is one file's vocabulary with its rules. Immutable; safe for many goroutines.
-type Tokenizer struct{}
+type Tokenizer struct {
+	vocab   *vocab
+	encoder encoder
+	plain   *matcher // user-defined tokens, read in any text
+	all     *matcher // these and control tokens
+	pieces  []string // bytes of each id
+	ends    []int32
+}
 
-var errPending = errors.New("tokenizer: interface only")
-
-// New builds the tokenizer of a GGUF file.
-func New(f *gguf.File) (*Tokenizer, error) { return nil, errPending }
-
-// Encode gives the ids of text.
-func (t *Tokenizer) Encode(text string, o Options) []int32 { return nil }
-
-// Decode gives the text of ids; bytes that are no UTF-8 become U+FFFD. An id outside the vocabulary is an error.
-func (t *Tokenizer) Decode(ids []int32, o DecodeOptions) (string, error) { return "", errPending }
+// New builds the tokenizer of a GGUF file. A type or pre-tokenizer that is not supported, and a vocabulary that
+// contradicts itself, are errors that name what is wrong.
+func New(f *gguf.File) (*Tokenizer, error) {
+	v, err := loadVocab(f)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	e, err := newEncoder(f, v)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	t := &Tokenizer{vocab: v, encoder: e, ends: v.endIDs(), pieces: make([]string, len(v.texts))}
+	t.plain = newMatcher(v, func(id int) bool { return v.atomic(id) && !v.control(id) })
+	t.all = newMatcher(v, v.atomic)
+	for id, text := range v.texts {
+		switch v.types[id] {
+		case Normal, Byte:
+			t.pieces[id] = e.raw(text)
+		case Unused: // padding of the vocabulary: stands for nothing
+		default:
+			t.pieces[id] = text
+		}
+	}
+	return t, nil
+}
 
 // VocabSize is the number of ids; ids run from 0.
-func (t *Tokenizer) VocabSize() int { return 0 }
+func (t *Tokenizer) VocabSize() int { return len(t.vocab.texts) }
 
 // Special gives the special ids of the metadata.
-func (t *Tokenizer) Special() Special { return Special{} }
+func (t *Tokenizer) Special() Special { return t.vocab.special }
 
-// EndIDs are the ids that end an answer, ascending.
-func (t *Tokenizer) EndIDs() []int32 { return nil }
+// Model names the type of the tokenizer (tokenizer.ggml.model).
+func (t *Tokenizer) Model() string { return t.vocab.model }
 
-// Token gives the text and type of an id; false if there is no such id.
-func (t *Tokenizer) Token(id int32) (text string, typ Type, ok bool) { return "", 0, false }
+// Pre names the pre-tokenizer (tokenizer.ggml.pre).
+func (t *Tokenizer) Pre() string { return t.vocab.pre }
 
-// ID gives the id of the token that is spelled text in the vocabulary.
-func (t *Tokenizer) ID(text string) (int32, bool) { return 0, false }
+// EndIDs are the ids that end an answer, ascending: end of sequence, turn and message of the metadata, and control
+// tokens that are known to end a turn by their name. The caller may change the slice.
+func (t *Tokenizer) EndIDs() []int32 { return append([]int32(nil), t.ends...) }
 
-// Bytes gives the raw bytes that id stands for.
-func (t *Tokenizer) Bytes(id int32) ([]byte, bool) { return nil, false }
+// Token gives the text of an id as the vocabulary has it ("Ġhello") and its type; false if there is no such id.
+func (t *Tokenizer) Token(id int32) (text string, typ Type, ok bool) {
+	if !t.valid(id) {
+		return "", 0, false
+	}
+	return t.vocab.texts[id], t.vocab.types[id], true
+}
 
-// NewDetokenizer starts a stream.
-func (t *Tokenizer) NewDetokenizer(o DecodeOptions) *Detokenizer { return nil }
+// ID gives the id of the token that the vocabulary spells text ("Ġhello", "<|im_end|>").
+func (t *Tokenizer) ID(text string) (int32, bool) {
+	id, ok := t.vocab.ids[text]
+	return id, ok
+}
 
-// Detokenizer turns a stream of ids into text, whole characters only. For one goroutine at a time.
-type Detokenizer struct{}
+// Bytes gives the bytes that an id stands for, which need not be whole characters; false if there is no such id.
+func (t *Tokenizer) Bytes(id int32) ([]byte, bool) {
+	if !t.valid(id) {
+		return nil, false
+	}
+	return []byte(t.pieces[id]), true
+}
 
-// Append takes the next id and gives the text that is complete by it; often "" in the middle of a character.
-func (d *Detokenizer) Append(id int32) (string, error) { return "", errPending }
+// ControlTexts are the spellings that ParseSpecial reads as control tokens, in order of their ids.
+func (t *Tokenizer) ControlTexts() []string {
+	var out []string
+	for id, text := range t.vocab.texts {
+		if text != "" && t.vocab.control(id) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
 
-// Flush gives what is still held, as the end of the stream; incomplete characters become U+FFFD.
-func (d *Detokenizer) Flush() string { return "" }
+func (t *Tokenizer) valid(id int32) bool { return id >= 0 && int(id) < len(t.vocab.texts) }
+
+// Encode gives the ids of text. Bytes that are no UTF-8 are kept where the vocabulary has tokens for them.
+func (t *Tokenizer) Encode(text string, o Options) []int32 {
+	ids := make([]int32, 0, len(text)/3+2)
+	s := t.vocab.special
+	if o.AddSpecial && s.AddBOS {
+		ids = append(ids, s.BOS)
+	}
+	if o.ParseSpecial {
+		ids = t.encodeSpecial(ids, text, o.PlainMark)
+	} else {
+		ids = t.encodePlain(ids, text, o.PlainMark)
+	}
+	if o.AddSpecial && s.AddEOS {
+		ids = append(ids, s.EOS)
+	}
+	return ids
+}
+
+// encodeSpecial reads control tokens, and what lies between them as plain text.
+func (t *Tokenizer) encodeSpecial(ids []int32, text string, mark rune) []int32 {
+	from, at := 0, 0
+	for {
+		id, start, end := t.all.find(text, at)
+		if id == None {
+			return t.encodePlain(ids, text[from:], mark)
+		}
+		at = end
+		if t.vocab.control(int(id)) {
+			ids = append(t.encodePlain(ids, text[from:start], mark), id)
+			from = end
+		}
+	}
+}
+
+func (t *Tokenizer) encodePlain(ids []int32, text string, mark rune) []int32 {
+	if mark != 0 {
+		text = strings.ReplaceAll(text, string(mark), "")
+	}
+	at := 0
+	for {
+		id, start, end := t.plain.find(text, at)
+		if start > at {
+			ids = t.encoder.encode(ids, text[at:start])
+		}
+		if id == None {
+			return ids
+		}
+		ids = append(ids, id)
+		at = end
+	}
+}
+
+// Decode gives the text of ids; bytes that are no UTF-8 become U+FFFD. An id outside the vocabulary is an error.
+func (t *Tokenizer) Decode(ids []int32, o DecodeOptions) (string, error) {
+	var raw []byte
+	for i, id := range ids {
+		piece, err := t.piece(id, o)
+		if err != nil {
+			return "", fmt.Errorf("id %d of %d: %w", i, len(ids), err)
+		}
+		raw = append(raw, piece...)
+	}
+	out, used := takeText(make([]byte, 0, len(raw)), raw)
+	if used < len(raw) {
+		out = append(out, replacement...)
+	}
+	return string(out), nil
+}
+
+func (t *Tokenizer) piece(id int32, o DecodeOptions) (string, error) {
+	if !t.valid(id) {
+		return "", fmt.Errorf("token id %d is outside the vocabulary, expected 0 to %d", id, len(t.vocab.texts)-1)
+	}
+	if o.SkipSpecial && t.vocab.control(int(id)) {
+		return "", nil
+	}
+	return t.pieces[id], nil
+}

@@ -1,0 +1,147 @@
+package tokenizer
+
+import (
+	"slices"
+	"sync"
+)
+
+// scratch is the working memory of merging one word: a linked list of tokens over fixed places, and a heap of the
+// pairs that can be joined.
+type scratch struct {
+	places []place
+	heap   []uint64 // rank of a pair and the place where it begins: the smallest is joined next
+	text   []byte
+}
+
+type place struct {
+	id   int32 // token that begins here
+	next int32 // place behind it, or the number of places
+	prev int32 // place before it, or -1
+	rank int32 // of the pair that begins here, or noRank
+}
+
+const (
+	noRank = -1
+	// keep is the longest word whose memory is kept for later words.
+	keep = 1 << 14
+)
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func (s *scratch) release() {
+	if cap(s.places) <= keep {
+		scratches.Put(s)
+	}
+}
+
+// start lays out the bytes of word, one per place.
+func (s *scratch) start(b *bpe, word string) {
+	s.places = slices.Grow(s.places[:0], len(word))
+	s.heap = slices.Grow(s.heap[:0], len(word))
+	for i := range len(word) {
+		if id := b.bytes[word[i]]; id != None {
+			s.add(id)
+		} else { // U+FFFD
+			s.add(b.bytes[0xEF])
+			s.add(b.bytes[0xBF])
+			s.add(b.bytes[0xBD])
+		}
+	}
+	for i := range len(s.places) - 1 {
+		s.offer(b, int32(i))
+	}
+}
+
+func (s *scratch) add(id int32) {
+	n := int32(len(s.places))
+	s.places = append(s.places, place{id: id, next: n + 1, prev: n - 1, rank: noRank})
+}
+
+// offer puts the pair that begins at place at on the heap if it is in the list of merges.
+func (s *scratch) offer(b *bpe, at int32) {
+	p := &s.places[at]
+	p.rank = noRank
+	if int(p.next) >= len(s.places) {
+		return
+	}
+	if m, ok := b.pairs[pairOf(p.id, s.places[p.next].id)]; ok {
+		p.rank = m.rank
+		s.push(uint64(m.rank)<<32 | uint64(uint32(at)))
+	}
+}
+
+// join merges until no pair is left, the lowest rank first, and of equal ranks the leftmost.
+func (s *scratch) join(b *bpe) {
+	for len(s.heap) > 0 {
+		top := s.pop()
+		at := int32(uint32(top))
+		p := &s.places[at]
+		if p.rank != int32(top>>32) {
+			continue // one of the two has been joined with something else since
+		}
+		gone := &s.places[p.next]
+		p.id = b.pairs[pairOf(p.id, gone.id)].id
+		p.next = gone.next
+		gone.rank = noRank
+		if int(p.next) < len(s.places) {
+			s.places[p.next].prev = at
+		}
+		s.offer(b, at)
+		if p.prev >= 0 {
+			s.offer(b, p.prev)
+		}
+	}
+}
+
+func (s *scratch) tokens(dst []int32) []int32 {
+	for at := int32(0); int(at) < len(s.places); at = s.places[at].next {
+		dst = append(dst, s.places[at].id)
+	}
+	return dst
+}
+
+// push and pop keep a heap with the smallest entry on top, four entries under each: fewer steps, and the four lie
+// together in memory. container/heap would box every entry.
+func (s *scratch) push(x uint64) {
+	h := append(s.heap, x)
+	i := len(h) - 1
+	for i > 0 {
+		up := (i - 1) / 4
+		if h[up] <= x {
+			break
+		}
+		h[i] = h[up]
+		i = up
+	}
+	h[i] = x
+	s.heap = h
+}
+
+func (s *scratch) pop() uint64 {
+	h := s.heap
+	top, last := h[0], h[len(h)-1]
+	h = h[:len(h)-1]
+	i := 0
+	for {
+		down := 4*i + 1
+		if down >= len(h) {
+			break
+		}
+		least := h[down]
+		for k, end := down+1, min(down+4, len(h)); k < end; k++ {
+			if h[k] < least {
+				down, least = k, h[k]
+			}
+		}
+		if last <= least {
+			break
+		}
+		h[i] = least
+		i = down
+	}
+	if len(h) > 0 {
+		h[i] = last
+	}
+	s.heap = h
+	return top
+}
