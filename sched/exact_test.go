@@ -1,20 +1,113 @@
 package sched_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tokenrouter/tokenrouter/sched"
 )
 
-func TestOneRequestPerTarget(t *testing.T) {
+// The engine gives exactly the tokens, signals, text and accounts of the sequential oracle: for models alone and routes of
+// every shape, at any concurrency, threshold and chunk size.
+func TestExact(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, models(), nil)
-	defer l.close(t)
-	for _, target := range []string{"small", "large", "stitch", "half", "backward", "visit", "mix", "cascade"} {
-		r := sched.Request{Target: target, Prompt: []int32{5, 6, 7, 8, 9}, MaxTokens: 40, Trace: true, Top: 2}
-		a := l.ask(t, r)
-		require.NoError(t, a.err)
-		require.Equal(t, l.want(t, r), a.Answer, target)
+	for _, c := range []struct{ concurrency, threshold, chunk int }{
+		{1, 1, 16}, {1, 4, 512}, {4, 1, 512}, {4, 4, 16}, {16, 1, 16}, {16, 4, 512}, {16, 4, 3}, {64, 8, 1},
+	} {
+		t.Run(fmt.Sprintf("%d clients, B %d, chunk %d", c.concurrency, c.threshold, c.chunk), func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, models(), func(o *sched.Options) {
+				o.PrefillChunk = c.chunk
+				o.Policy = sched.Lazy
+				for i := range o.Models {
+					o.Models[i].Threshold = c.threshold
+					o.Models[i].MaxWait = 5 * time.Millisecond
+				}
+				// All on one exclusive device, or each on its own.
+				if c.threshold == 1 {
+					for i := range o.Models {
+						o.Models[i].Device = o.Models[i].Name
+					}
+				}
+			})
+			defer l.close(t)
+			l.run(t, shape{seed: uint64(c.concurrency), requests: 120, concurrency: c.concurrency,
+				targets: answering, prompt: 60, tokens: 80})
+			l.journal.expectVariety(t, c.concurrency)
+		})
 	}
+}
+
+// expectVariety asserts that a run was not easier than it should be.
+func (j *journal) expectVariety(t *testing.T, concurrency int) {
+	t.Helper()
+	var mixed, away int
+	sizes := make(map[int]bool)
+	for _, b := range j.batches {
+		sizes[b.Segments] = true
+		mixed += b2i(b.Prefill > 0 && b.Decode > 0)
+		away += b2i(b.Pending > 0)
+	}
+	pairs := make(map[string]bool)
+	for _, h := range j.handoffs {
+		pairs[h.From+">"+h.To] = true
+	}
+	require.Contains(t, pairs, "small>large")
+	require.Contains(t, pairs, "large>small")
+	if concurrency > 1 {
+		require.Greater(t, len(sizes), 2, "sizes of batches")
+		require.NotZero(t, mixed, "batches of prefill and decode")
+		require.NotZero(t, away, "steps while requests were pending")
+	}
+}
+
+// So few pages that requests take them from one another all the time: nothing shows but the work.
+func TestExactUnderEviction(t *testing.T) {
+	t.Parallel()
+	for _, threshold := range []int{1, 3} {
+		t.Run(fmt.Sprintf("B %d", threshold), func(t *testing.T) {
+			t.Parallel()
+			m := models()
+			for name, pages := range map[string]int{"small": 20, "large": 11, "middle": 40} { // about one longest sequence
+				tight := m[name]
+				tight.Pages = pages
+				m[name] = tight
+			}
+			l := newLab(t, m, func(o *sched.Options) {
+				o.PrefillChunk = 16
+				o.Policy = sched.Lazy
+				for i := range o.Models {
+					o.Models[i].Threshold = threshold
+				}
+			})
+			defer l.close(t)
+			l.run(t, shape{seed: 7, requests: 150, concurrency: 12, targets: answering, prompt: 60, tokens: 80})
+			evicted, rebuilt := 0, 0
+			for _, b := range l.journal.batches {
+				evicted += b.Evicted
+				rebuilt += b.Rebuild
+			}
+			require.Greater(t, evicted, 20)
+			require.Greater(t, rebuilt, evicted)
+		})
+	}
+}
+
+// A thousand requests, half of them cancelled at any moment: the others do not notice, and nothing leaks.
+func TestExactUnderCancels(t *testing.T) {
+	t.Parallel()
+	m := models()
+	for name, tight := range m {
+		tight.Pages /= 4
+		tight.Latency = func(*sched.Batch) time.Duration { return 20 * time.Microsecond }
+		m[name] = tight
+	}
+	l := newLab(t, m, func(o *sched.Options) { o.PrefillChunk = 16 })
+	defer l.close(t)
+	cancelled := l.run(t, shape{seed: 11, requests: 1000, concurrency: 24, targets: answering, prompt: 40, tokens: 40,
+		cancels: 0.5, patience: 10 * time.Millisecond})
+	t.Logf("%d of 1000 cancelled", cancelled)
+	require.Greater(t, cancelled, 50)
 }

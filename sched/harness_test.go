@@ -2,10 +2,12 @@ package sched_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tokenrouter/tokenrouter/router"
@@ -103,15 +105,28 @@ func (l *lab) ask(t testing.TB, r sched.Request) answer {
 
 func read(t testing.TB, s *sched.Stream) answer {
 	t.Helper()
-	var a answer
+	a, err := collect(s)
+	require.NoError(t, err)
+	return a
+}
+
+// collect reads an answer to its end and checks that the stream is in order.
+func collect(s *sched.Stream) (a answer, err error) {
 	var b strings.Builder
 	for {
 		e, err := s.Next(context.Background())
 		if err == io.EOF {
 			break
 		}
-		require.NoError(t, err)
-		require.Empty(t, a.Finish, "an event after the last")
+		if err != nil {
+			return a, err
+		}
+		if a.Finish != "" {
+			return a, fmt.Errorf("event %+v after the last", e)
+		}
+		if !utf8.ValidString(e.Text) {
+			return a, fmt.Errorf("event with half a character: %q", e.Text)
+		}
 		a.events++
 		b.WriteString(e.Text)
 		for _, token := range e.Tokens {
@@ -122,8 +137,10 @@ func read(t testing.TB, s *sched.Stream) answer {
 	}
 	a.Text, a.summary = b.String(), s.Summary()
 	a.Discarded, a.Handoffs = a.summary.Discarded, a.summary.Handoffs
-	require.Equal(t, len(a.Tokens), a.summary.Completion)
-	return a
+	if n := a.summary.Completion; n != len(a.Tokens) {
+		return a, fmt.Errorf("%d tokens, but %d in the summary", len(a.Tokens), n)
+	}
+	return a, nil
 }
 
 // want asks the oracle, on caches of its own.
