@@ -50,7 +50,7 @@ type Answer struct {
 }
 
 // Batch is the memory of one step's question and answer, used again from step to step: once it has grown to its size,
-// filling and running it allocates nothing. The slices given to AddSegment and AddRow are not copied; they must not change
+// filling and running it allocates nothing but the argument list of the call (32 bytes). The slices given to AddSegment and AddRow are not copied; they must not change
 // until the step has returned. One goroutine at a time.
 type Batch struct {
 	arena     *Arena

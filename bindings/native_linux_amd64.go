@@ -53,8 +53,8 @@ func lookup(object uintptr, name string) (uintptr, error) {
 	return address, err
 }
 
-// call calls a C function of integer and pointer arguments. It allocates nothing. It uses SyscallN and not a registered
-// function: those go through reflection, with several allocations per call.
+// call calls a C function of integer and pointer arguments. It allocates the list of arguments, nothing else. It uses
+// SyscallN and not a registered function: those go through reflection, with several allocations per call.
 //
 // The directive makes the compiler move what a uintptr(unsafe.Pointer(p)) among the arguments points to onto the heap,
 // and keep it alive until call returns (rule 4 of unsafe.Pointer).

@@ -42,8 +42,13 @@ func Load(override string) (*Library, error) {
 	if path := os.Getenv(Variable); path != "" {
 		return open(path, Variable)
 	}
+	return search(places())
+}
+
+// search opens the library of the first place that has one.
+func search(places []place) (*Library, error) {
 	looked := []string{Variable + ": not set"}
-	for _, place := range places() {
+	for _, place := range places {
 		library, err := place.open()
 		if err == nil {
 			return library, nil
