@@ -1,0 +1,188 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/rs/zerolog"
+
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/server/openai"
+)
+
+// answering is a call while the engine works on it.
+type answering struct {
+	*call
+	server  *Server
+	gin     *gin.Context
+	ctx     context.Context // of the answer
+	choices []*choice
+	pieces  <-chan piece
+	first   time.Time // when the first token came
+}
+
+// piece is an event of one of the choices.
+type piece struct {
+	choice *choice
+	event  sched.Event
+	err    error // of Next: the context is done
+}
+
+// errGone says that the client is not there any more.
+var errGone = errors.New("the client has gone")
+
+// answer submits a call to the engine and sends what comes back. When it returns, the engine has been told to free
+// whatever is still running.
+func (s *Server) answer(c *gin.Context, e Engine, call *call) {
+	ctx, cancel := context.WithTimeoutCause(c.Request.Context(), s.options.RequestTimeout, errTimeout)
+	defer cancel()
+	a := &answering{call: call, server: s, gin: c, ctx: ctx}
+	recordOf(c).details = a.describe
+	for i, r := range call.requests {
+		stream, err := e.Submit(ctx, r)
+		if err != nil {
+			s.fail(c, refused(err, call.target, call.param))
+			return
+		}
+		a.choices = append(a.choices, &choice{index: i, stream: stream})
+	}
+	wait := a.merge()
+	defer wait()
+	defer cancel() // or there is no end to the wait
+	if call.streamed {
+		a.stream()
+	} else {
+		a.collect()
+	}
+}
+
+// merge reads all choices into one channel, which is closed when all have ended or the context is done. wait returns
+// when nothing is read any more.
+func (a *answering) merge() (wait func()) {
+	out := make(chan piece)
+	a.pieces = out
+	var readers sync.WaitGroup
+	for _, ch := range a.choices {
+		readers.Go(func() {
+			for {
+				event, err := ch.stream.Next(a.ctx)
+				if errors.Is(err, io.EOF) {
+					return
+				}
+				select {
+				case out <- piece{ch, event, err}:
+				case <-a.ctx.Done():
+					return
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	closed := make(chan struct{})
+	go func() {
+		readers.Wait()
+		close(out)
+		close(closed)
+	}()
+	return func() { <-closed }
+}
+
+// each hands the events of all choices on until all are over. Every tick in between goes to ping. The error is errGone,
+// an *openai.Error to tell the client, or that of a handler.
+func (a *answering) each(tick <-chan time.Time, ping func() error, handle func(*choice, sched.Event) error) error {
+	for open := len(a.choices); open > 0; {
+		select {
+		case p, ok := <-a.pieces:
+			if !ok || p.err != nil {
+				return a.interrupted()
+			}
+			switch p.event.Finish {
+			case sched.FinishCancelled:
+				return a.interrupted()
+			case sched.FinishError:
+				return broken(p.event.Err)
+			case "":
+			default:
+				p.choice.finish = string(p.event.Finish)
+				open--
+			}
+			if a.first.IsZero() && len(p.event.Tokens) > 0 {
+				a.first = time.Now()
+			}
+			if a.traced {
+				p.choice.traced = append(p.choice.traced, p.event.Tokens...)
+			}
+			if err := handle(p.choice, p.event); err != nil {
+				return err
+			}
+		case <-tick:
+			if err := ping(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// interrupted says why the answer was cut short.
+func (a *answering) interrupted() error {
+	switch cause := context.Cause(a.ctx); {
+	case errors.Is(cause, errTimeout):
+		return openai.Failure(http.StatusGatewayTimeout, openai.CodeTimeout, "%v", errTimeout)
+	case cause == nil, errors.Is(cause, ErrShutdown): // without a cause it was the engine that cancelled
+		return openai.Failure(http.StatusServiceUnavailable, openai.CodeShuttingDown, "%v", ErrShutdown)
+	default:
+		return errGone
+	}
+}
+
+// collect sends the answer in one piece.
+func (a *answering) collect() {
+	err := a.each(nil, nil, func(ch *choice, e sched.Event) error {
+		ch.text.WriteString(e.Text)
+		if tokens := ch.shownTokens(e); a.requests[0].LogProbs {
+			ch.tokens = append(ch.tokens, tokens...)
+		}
+		return nil
+	})
+	var e *openai.Error
+	switch {
+	case err == nil:
+		r, u := a.account()
+		a.server.write(a.gin, http.StatusOK, a.form.whole(a.choices, u, r))
+	case errors.As(err, &e):
+		a.server.fail(a.gin, e)
+	default:
+		recordOf(a.gin).gone = true
+		a.gin.Abort()
+	}
+}
+
+// describe writes what the log says of an answer.
+func (a *answering) describe(e *zerolog.Event) {
+	e.Str("model", a.target.Name).Bool("stream", a.streamed).Uint64("seed", a.seed)
+	if len(a.choices) == 0 {
+		return
+	}
+	r, u := a.account()
+	e.Str("algorithm", r.Algorithm).Int("choices", len(a.choices)).Int("prompt_tokens", u.PromptTokens).
+		Int("completion_tokens", u.CompletionTokens).Interface("tokens", r.Tokens).Int("discarded", r.Discarded).
+		Int("handoffs", r.Handoffs)
+	if f := a.choices[0].finish; f != "" {
+		e.Str("finish", f)
+	}
+	if a.first.IsZero() {
+		return
+	}
+	e.Dur("first_token", a.first.Sub(a.created))
+	if took := time.Since(a.first).Seconds(); u.CompletionTokens > len(a.choices) && took > 0 {
+		e.Float64("tokens_per_second", float64(u.CompletionTokens-len(a.choices))/took)
+	}
+}

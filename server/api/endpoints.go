@@ -1,0 +1,164 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/server/openai"
+)
+
+// chatCompletions answers POST /v1/chat/completions.
+func (s *Server) chatCompletions(c *gin.Context) {
+	s.serve(c, func(state *state, body []byte) (*call, error) {
+		r, err := openai.DecodeChat(body)
+		if err != nil {
+			return nil, err
+		}
+		t, e := find(state.targets, r.Model)
+		if e != nil {
+			return nil, e
+		}
+		q, e := request(t, &r.Generation)
+		if e != nil {
+			return nil, e
+		}
+		q.MaxTokens, q.LogProbs = r.Limit(), r.Logprobs
+		if r.TopLogprobs != nil {
+			q.Top = int(*r.TopLogprobs)
+		}
+		if q.Prompt, err = t.Text.Prompt(conversation(r)); err != nil {
+			return nil, openai.Invalid("messages", openai.CodeInvalidValue, "%v", err)
+		}
+		if e := fits(t, "messages", q.Prompt); e != nil {
+			return nil, e
+		}
+		call := newCall(t, &r.Generation, "messages", q)
+		call.form = &chatForm{head: call.head("chatcmpl-"), text: t.Text, logprobs: r.Logprobs, withUsage: call.withUsage}
+		return call, nil
+	})
+}
+
+// conversation is the request's messages as the template takes them.
+func conversation(r *openai.ChatRequest) chat.Request {
+	q := chat.Request{Messages: make([]chat.Message, len(r.Messages)), Vars: r.ChatTemplateKwargs}
+	for i, m := range r.Messages {
+		to := chat.Message{Role: m.Role, Name: m.Name, ReasoningContent: m.ReasoningContent, Content: chat.Content{}}
+		for _, text := range m.Content.Parts {
+			to.Content = append(to.Content, chat.Part{Type: "text", Text: text})
+		}
+		q.Messages[i] = to
+	}
+	return q
+}
+
+// completions answers POST /v1/completions.
+func (s *Server) completions(c *gin.Context) {
+	s.serve(c, func(state *state, body []byte) (*call, error) {
+		r, err := openai.DecodeCompletion(body)
+		if err != nil {
+			return nil, err
+		}
+		t, e := find(state.targets, r.Model)
+		if e != nil {
+			return nil, e
+		}
+		q, e := request(t, &r.Generation)
+		if e != nil {
+			return nil, e
+		}
+		q.MaxTokens, q.LogProbs = r.Limit(), r.Logprobs != nil
+		if r.Logprobs != nil {
+			q.Top = int(*r.Logprobs)
+		}
+		prompts, e := prompts(t, &r.Prompt)
+		if e != nil {
+			return nil, e
+		}
+		all := make([]sched.Request, len(prompts))
+		for i, ids := range prompts {
+			all[i] = q
+			all[i].Prompt = ids
+		}
+		call := newCall(t, &r.Generation, "prompt", all...)
+		call.form = &completionForm{head: call.head("cmpl-"), text: t.Text, logprobs: q.LogProbs, withUsage: call.withUsage}
+		return call, nil
+	})
+}
+
+// prompts turns the prompts of a completion into tokens, each checked against the target.
+func prompts(t *Target, p *openai.Prompt) ([][]int32, *openai.Error) {
+	all := p.Tokens
+	for _, text := range p.Texts {
+		all = append(all, t.Text.Encode(text))
+	}
+	for i, ids := range all {
+		name := p.Name(i)
+		for j, id := range ids {
+			if int(id) >= t.Vocab {
+				return nil, openai.Invalid(fmt.Sprintf("%s[%d]", name, j), openai.CodeInvalidValue,
+					"there is no token %d; ids of %q are 0 to %d", id, t.Name, t.Vocab-1)
+			}
+		}
+		if e := fits(t, name, ids); e != nil {
+			return nil, e
+		}
+	}
+	return all, nil
+}
+
+// call is a request that has been understood: what to ask of the engine, and how to send the answer.
+type call struct {
+	target   *Target
+	requests []sched.Request // one per choice
+	param    string          // the field that the prompts came in
+	form     form
+	created  time.Time
+	seed     uint64
+
+	streamed  bool
+	withUsage bool // of a stream
+	traced    bool
+}
+
+func newCall(t *Target, g *openai.Generation, param string, requests ...sched.Request) *call {
+	return &call{
+		target: t, requests: requests, param: param, created: time.Now(), seed: requests[0].Sampling.Seed,
+		streamed: g.Stream, withUsage: g.StreamOptions != nil && g.StreamOptions.IncludeUsage, traced: requests[0].Trace,
+	}
+}
+
+// head makes the fields at the top of the answer.
+func (c *call) head(prefix string) openai.Head {
+	return openai.Head{
+		ID: newID(prefix), Object: openai.ObjectCompletion, Created: c.created.Unix(), Model: c.target.Name,
+		SystemFingerprint: c.target.Fingerprint,
+	}
+}
+
+// serve reads and understands a request, and answers it.
+func (s *Server) serve(c *gin.Context, understand func(*state, []byte) (*call, error)) {
+	state, ok := s.serving(c)
+	if !ok {
+		return
+	}
+	body, ok := s.body(c)
+	if !ok {
+		return
+	}
+	call, err := understand(state, body)
+	if err != nil {
+		var e *openai.Error
+		if !errors.As(err, &e) {
+			e = openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "%v", err)
+		}
+		s.fail(c, e)
+		return
+	}
+	s.answer(c, state.engine, call)
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/server/openai"
+)
+
+// Values of Retry-After, in seconds.
+const (
+	retryLoading = "5"
+	retryQueue   = "1"
+)
+
+// ErrShutdown is the cause to cancel the server's base context with when requests outlive its shutdown: their clients are
+// told so.
+var ErrShutdown = errors.New("the server is shutting down")
+
+// errTimeout is the cause of the request timeout.
+var errTimeout = errors.New("the answer took longer than this server allows")
+
+// write sends a JSON body.
+func (s *Server) write(c *gin.Context, status int, body any) {
+	text, err := openai.Marshal(body)
+	if err != nil {
+		s.options.Log.Error().Err(err).Msg("an answer could not be written as JSON")
+		status = http.StatusInternalServerError
+		text = []byte(`{"error":{"message":"the answer could not be written as JSON","type":"server_error","param":null,"code":"internal_error"}}`)
+	}
+	s.patience(c)
+	c.Data(status, "application/json; charset=utf-8", text)
+}
+
+// fail sends an error and notes it for the log.
+func (s *Server) fail(c *gin.Context, e *openai.Error) {
+	recordOf(c).failed(e)
+	switch e.Code {
+	case openai.CodeQueueFull:
+		c.Header("Retry-After", retryQueue)
+	case openai.CodeLoading, openai.CodeShuttingDown:
+		c.Header("Retry-After", retryLoading)
+	}
+	s.write(c, e.Status, e.Body())
+	c.Abort()
+}
+
+// refused turns an error of Engine.Submit into one of the API. Param is the field of the prompt.
+func refused(err error, t *Target, param string) *openai.Error {
+	switch {
+	case errors.Is(err, sched.ErrTooLong):
+		return openai.Invalid(param, openai.CodeContextLength, "%v", err)
+	case errors.Is(err, sched.ErrQueueFull):
+		return openai.Failure(http.StatusServiceUnavailable, openai.CodeQueueFull, "the server is busy: %v; try again later", err)
+	case errors.Is(err, sched.ErrClosed):
+		return openai.Failure(http.StatusServiceUnavailable, openai.CodeShuttingDown, "%v", ErrShutdown)
+	case errors.Is(err, sched.ErrUnknownTarget):
+		e := openai.Invalid("model", openai.CodeModelNotFound, "%q is not served any more", t.Name)
+		e.Status = http.StatusNotFound
+		return e
+	case errors.Is(err, sched.ErrInvalid):
+		return openai.Invalid("", openai.CodeInvalidValue, "%v", err)
+	default:
+		return openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "the request could not be started: %v", err)
+	}
+}
+
+// broken turns the error of an answer that a model could not finish into one of the API.
+func broken(err error) *openai.Error {
+	return openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "the answer could not be finished: %v", err)
+}

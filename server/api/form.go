@@ -1,0 +1,127 @@
+package api
+
+import (
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/server/openai"
+)
+
+// form is how an endpoint writes answers. Each method but whole makes one chunk of a stream.
+type form interface {
+	// opening comes first; nil: this endpoint has none.
+	opening(ch *choice) any
+	// piece is text with the tokens that it is made of; tokens is nil when no log-probabilities are wanted.
+	piece(ch *choice, text string, tokens []sched.Token) any
+	// closing comes last of a choice; the last choice's carries the account.
+	closing(ch *choice, r *openai.Routing) any
+	// usage comes after all choices, when it was asked for.
+	usage(u openai.Usage) any
+	// whole is the answer in one piece.
+	whole(choices []*choice, u openai.Usage, r *openai.Routing) any
+}
+
+// chatForm writes chat completions.
+type chatForm struct {
+	head      openai.Head
+	text      Text
+	logprobs  bool
+	withUsage bool // of a stream
+}
+
+func (f *chatForm) chunk(d openai.ChatDelta) *openai.ChatChunk {
+	c := &openai.ChatChunk{Head: f.head, Choices: []openai.ChatDelta{d}}
+	c.Object = openai.ObjectChatChunk
+	if f.withUsage {
+		c.Usage = &openai.OptUsage{}
+	}
+	return c
+}
+
+func (f *chatForm) opening(ch *choice) any {
+	none := ""
+	return f.chunk(openai.ChatDelta{Index: ch.index, Delta: openai.Delta{Role: "assistant", Content: &none}})
+}
+
+func (f *chatForm) piece(ch *choice, text string, tokens []sched.Token) any {
+	d := openai.ChatDelta{Index: ch.index, Delta: openai.Delta{Content: &text}}
+	if f.logprobs {
+		d.Logprobs = chatLogprobs(f.text, tokens)
+	}
+	return f.chunk(d)
+}
+
+func (f *chatForm) closing(ch *choice, r *openai.Routing) any {
+	c := f.chunk(openai.ChatDelta{Index: ch.index, FinishReason: &ch.finish})
+	c.Routing = r
+	return c
+}
+
+func (f *chatForm) usage(u openai.Usage) any {
+	c := &openai.ChatChunk{Head: f.head, Usage: &openai.OptUsage{Usage: &u}}
+	c.Object = openai.ObjectChatChunk
+	return c
+}
+
+func (f *chatForm) whole(choices []*choice, u openai.Usage, r *openai.Routing) any {
+	c := &openai.ChatCompletion{Head: f.head, Usage: u, Routing: r}
+	c.Object = openai.ObjectChat
+	for _, ch := range choices {
+		o := openai.ChatChoice{
+			Index: ch.index, FinishReason: ch.finish,
+			Message: openai.ChatMessage{Role: "assistant", Content: ch.text.String()},
+		}
+		if f.logprobs {
+			o.Logprobs = chatLogprobs(f.text, ch.tokens)
+		}
+		c.Choices = append(c.Choices, o)
+	}
+	return c
+}
+
+// completionForm writes text completions, in one piece or in chunks of the same shape.
+type completionForm struct {
+	head      openai.Head
+	text      Text
+	logprobs  bool
+	withUsage bool
+}
+
+func (f *completionForm) chunk(ch *choice, text string) *openai.Completion {
+	c := &openai.Completion{Head: f.head, Choices: []openai.CompletionChoice{{Text: text, Index: ch.index}}}
+	if f.withUsage {
+		c.Usage = &openai.OptUsage{}
+	}
+	return c
+}
+
+func (f *completionForm) opening(*choice) any { return nil }
+
+func (f *completionForm) piece(ch *choice, text string, tokens []sched.Token) any {
+	c := f.chunk(ch, text)
+	if f.logprobs {
+		c.Choices[0].Logprobs = completionLogprobs(f.text, ch, tokens)
+	}
+	return c
+}
+
+func (f *completionForm) closing(ch *choice, r *openai.Routing) any {
+	c := f.chunk(ch, "")
+	c.Choices[0].FinishReason = &ch.finish
+	c.Routing = r
+	return c
+}
+
+func (f *completionForm) usage(u openai.Usage) any {
+	return &openai.Completion{Head: f.head, Usage: &openai.OptUsage{Usage: &u}}
+}
+
+func (f *completionForm) whole(choices []*choice, u openai.Usage, r *openai.Routing) any {
+	c := &openai.Completion{Head: f.head, Usage: &openai.OptUsage{Usage: &u}, Routing: r}
+	for _, ch := range choices {
+		o := openai.CompletionChoice{Text: ch.text.String(), Index: ch.index, FinishReason: &ch.finish}
+		if f.logprobs {
+			o.Logprobs = completionLogprobs(f.text, ch, ch.tokens)
+		}
+		c.Choices = append(c.Choices, o)
+	}
+	return c
+}

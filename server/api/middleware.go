@@ -1,0 +1,137 @@
+package api
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/rs/zerolog"
+
+	"github.com/tokenrouter/tokenrouter/server/openai"
+)
+
+// record collects what the log says about a request.
+type record struct {
+	id      string
+	start   time.Time
+	err     *openai.Error
+	gone    bool // the client went away before its answer was complete
+	details func(*zerolog.Event)
+}
+
+func (r *record) failed(e *openai.Error) { r.err = e }
+
+const recordKey = "tokenrouter/record"
+
+func recordOf(c *gin.Context) *record {
+	if v, ok := c.Get(recordKey); ok {
+		if r, ok := v.(*record); ok {
+			return r
+		}
+	}
+	return &record{}
+}
+
+// newID makes an identifier that no other request has.
+func newID(prefix string) string { return prefix + rand.Text() }
+
+// logged gives a request its ID and writes one line about it when it is over. Probes are logged at debug level. Texts
+// of errors that are the client's fault are left out: they may quote the prompt.
+func (s *Server) logged(c *gin.Context) {
+	r := &record{id: newID("req_"), start: time.Now()}
+	c.Set(recordKey, r)
+	c.Header("X-Request-Id", r.id)
+	defer func() {
+		status := c.Writer.Status()
+		level := zerolog.InfoLevel
+		switch {
+		case r.gone:
+			status = statusClientClosed
+		case r.err != nil && r.err.Status >= 500 && r.err.Status != http.StatusServiceUnavailable:
+			level = zerolog.ErrorLevel
+		case c.FullPath() == "/healthz" || c.FullPath() == "/readyz":
+			level = zerolog.DebugLevel
+		}
+		e := s.options.Log.WithLevel(level).Str("request", r.id).Str("method", c.Request.Method).Str("path", clip(c.Request.URL.Path)).
+			Int("status", status).Dur("took", time.Since(r.start)).Str("client", c.RemoteIP())
+		if r.err != nil {
+			e.Str("code", r.err.Code)
+			if r.err.Param != "" {
+				e.Str("param", r.err.Param)
+			}
+			if r.err.Status >= 500 {
+				e.Str("error", r.err.Message)
+			}
+		}
+		if r.details != nil {
+			e.Func(r.details)
+		}
+		e.Msg("request")
+	}()
+	c.Next()
+}
+
+// recovered turns a panic into an error for this request alone.
+func (s *Server) recovered(c *gin.Context) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			panic(p)
+		}
+		s.options.Log.Error().Str("request", recordOf(c).id).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).
+			Msg("panic in a handler")
+		e := openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "internal error; the server's log has the details of request %s", recordOf(c).id)
+		if !c.Writer.Written() {
+			s.fail(c, e)
+			return
+		}
+		// Part of the answer is out: ending the connection is the only way left to say that it is not whole.
+		recordOf(c).failed(e)
+		panic(http.ErrAbortHandler)
+	}()
+	c.Next()
+}
+
+// body reads the request's body; else it has sent the error.
+func (s *Server) body(c *gin.Context) ([]byte, bool) {
+	if encoding := c.GetHeader("Content-Encoding"); encoding != "" && encoding != "identity" {
+		e := openai.Invalid("", openai.CodeUnsupportedEncoding, "a body with Content-Encoding %s is not supported; send it as it is", clip(encoding))
+		e.Status = http.StatusUnsupportedMediaType
+		s.fail(c, e)
+		return nil, false
+	}
+	control := http.NewResponseController(c.Writer)
+	// Without support for deadlines (a test's recorder) there is no connection that could stall.
+	_ = control.SetReadDeadline(time.Now().Add(s.options.BodyTimeout))
+	text, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, s.options.MaxBody))
+	// Taken back, or it would end the watch for the client's leaving, and with it the answer.
+	_ = control.SetReadDeadline(time.Time{})
+	if err == nil {
+		return text, true
+	}
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		e := openai.Invalid("", openai.CodeBodyTooLarge, "the request body is larger than %d bytes, the most that this server takes (server.max_body)", tooLarge.Limit)
+		e.Status = http.StatusRequestEntityTooLarge
+		s.fail(c, e)
+		return nil, false
+	}
+	e := openai.Invalid("", openai.CodeInvalidJSON, "the request body did not arrive whole: %v", err)
+	e.Status = http.StatusRequestTimeout
+	c.Header("Connection", "close")
+	s.fail(c, e)
+	return nil, false
+}
+
+// patience gives the client until WriteTimeout from now to take what is written next.
+func (s *Server) patience(c *gin.Context) {
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(s.options.WriteTimeout))
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/router"
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/server/internal/suggest"
+	"github.com/tokenrouter/tokenrouter/server/openai"
+)
+
+// Engine answers requests. *sched.Engine is one, by way of [EngineOf].
+type Engine interface {
+	// Submit queues a request; it is cancelled with ctx. Errors wrap those of package sched.
+	Submit(ctx context.Context, r sched.Request) (Stream, error)
+}
+
+// Stream is the answer to one request.
+type Stream interface {
+	Next(ctx context.Context) (sched.Event, error)
+	Summary() sched.Summary
+}
+
+// EngineOf adapts the scheduler's engine.
+func EngineOf(e *sched.Engine) Engine { return schedEngine{e} }
+
+type schedEngine struct{ *sched.Engine }
+
+func (e schedEngine) Submit(ctx context.Context, r sched.Request) (Stream, error) {
+	s, err := e.Engine.Submit(ctx, r)
+	if err != nil {
+		return nil, err // not s: a nil pointer in an interface is not nil
+	}
+	return s, nil
+}
+
+// Text turns what clients send into tokens, and tokens into text: that of the entry model of a target. Safe for
+// concurrent use.
+type Text interface {
+	// Prompt renders a conversation by the model's chat template. The error says why the model cannot chat, or what
+	// the template objected to.
+	Prompt(r chat.Request) ([]int32, error)
+	// Encode tokenizes a text to complete, spellings of special tokens included.
+	Encode(text string) []int32
+	// Piece returns the bytes of a token.
+	Piece(id int32) string
+}
+
+// Target is what the `model` field of a request can name: a route, or a model served alone.
+type Target struct {
+	Name        string
+	Algorithm   string
+	Params      router.Params
+	Models      []string // the entry first
+	Context     int      // longest sequence, in tokens
+	Vocab       int      // ids valid in all models
+	Created     time.Time
+	Fingerprint string // of what decides the answers: models, their files, algorithm and parameters
+	Text        Text
+}
+
+// route reports whether the target is a route rather than a model alone.
+func (t *Target) route() bool { return len(t.Models) > 1 }
+
+// describe is the target as /v1/models shows it.
+func (t *Target) describe() openai.Model {
+	m := openai.Model{
+		ID: t.Name, Object: openai.ObjectModel, Created: t.Created.Unix(), OwnedBy: "tokenrouter", ContextLength: t.Context,
+	}
+	if t.route() {
+		m.Route = &openai.RouteDetail{Algorithm: t.Algorithm, Models: t.Models, Threshold: t.Params.Threshold}
+	}
+	return m
+}
+
+// find looks a target up; the error names those there are.
+func find(targets []Target, name string) (*Target, *openai.Error) {
+	names := make([]string, len(targets))
+	for i := range targets {
+		if targets[i].Name == name {
+			return &targets[i], nil
+		}
+		names[i] = targets[i].Name
+	}
+	hint := suggest.Phrase(name, names)
+	slices.Sort(names)
+	e := openai.Invalid("model", openai.CodeModelNotFound, "there is no %q%s; there are: %s", clip(name), hint, strings.Join(names, ", "))
+	e.Status = http.StatusNotFound
+	return nil, e
+}
+
+// clip shortens what a client sent for use in a message.
+func clip(s string) string {
+	const most = 100
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
+}
