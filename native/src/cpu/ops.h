@@ -23,18 +23,28 @@ enum ActForm : uint32_t {
     kActQ256 = 4,  // int8 codes in -127..127 with a float scale per 256: Q4_K, Q6_K
 };
 
-// A weight matrix of [rows, cols] (rows outputs, cols inputs), repacked for the kernels: panels of 16 rows.
-// rows need not be a multiple of 16 (padded with zeros); cols must be a multiple of the format's block.
-struct Matrix {
-    quant::Type type;
-    bool exact_float = false;      // multiply as dequantized float32 (the blocked float path), whatever the type
-    int64_t rows = 0, cols = 0;
-    std::unique_ptr<uint8_t[], void (*)(uint8_t *)> data{nullptr, nullptr}; // packed panels, 64-byte aligned, huge pages advised
-    size_t bytes = 0;
-    ActForm form() const;
+// How a matrix lies in memory. Chosen by Ops::pack.
+enum class Layout : uint8_t {
+    kFileRows,  // as in the file: the reference and the exact float path
+    kTiles16,   // tiles of 16 rows, one panel each (panels.h)
+    kTiles32,   // tiles of 32 rows, two panels each, interleaved by block
 };
 
-// Columns of activations in the forms asked for. Memory is allocated by reserve(), at load.
+// A weight matrix of [rows, cols] (rows outputs, cols inputs), repacked for the kernels of one table.
+// rows need not be a multiple of a tile (padded with zeros); cols must be a multiple of the format's block.
+struct Matrix {
+    quant::Type type = quant::Type::F32;
+    bool exact_float = false;      // multiply as dequantized float32 (the blocked float path), whatever the type
+    Layout layout = Layout::kFileRows;
+    int64_t rows = 0, cols = 0;
+    std::unique_ptr<uint8_t[], void (*)(uint8_t *)> data{nullptr, nullptr}; // 64-byte aligned, huge pages advised
+    size_t bytes = 0;
+    ActForm form() const;
+    void allocate(size_t n);       // sets data and bytes; throws std::bad_alloc
+};
+
+// Columns of activations in the forms asked for. Memory is allocated by reserve(), at load. What a table prepared, only
+// that table's products can read.
 struct Activations {
     Activations();
     ~Activations();
@@ -49,24 +59,38 @@ struct QueryToken {
     const int32_t *pages;      // page table of its sequence
 };
 
-// The KV cache of one layer: half floats, [page][kv head][token in page][head_dim].
+// The KV cache of one layer, half floats. Keys lie transposed within their page, so that a vector holds one dimension of
+// many tokens and scores need no sums across lanes:
+//   k: [page][kv head][head_dim][token in page]     v: [page][kv head][token in page][head_dim]
 struct KvLayer {
     uint16_t *k, *v;
 };
 
 struct AttentionShape {
-    int32_t n_head, n_head_kv, head_dim; // head_dim a multiple of 16
-    int32_t page_tokens;                 // TR_PAGE_TOKENS
+    int32_t n_head, n_head_kv, head_dim; // n_head a multiple of n_head_kv; head_dim a multiple of 16, at most kMaxHeadDim
+    int32_t page_tokens;                 // TR_PAGE_TOKENS (= kPageTokens)
     float scale;                         // 1/sqrt(head_dim)
+};
+
+constexpr int32_t kPageTokens = 32;
+constexpr int32_t kMaxHeadDim = 256;
+
+// Working memory of attention: partial results of KV segments that different workers reduce. One per concurrent step.
+struct AttentionScratch {
+    AttentionScratch();
+    ~AttentionScratch();
+    void reserve(int32_t max_head_dim); // throws std::bad_alloc
+    struct Impl;
+    std::unique_ptr<Impl> impl;
 };
 
 struct Ops {
     const char *isa;
 
     // ---- load time, single calls outside of the step's inner loop (pack divides its work too)
-    // Packs rows*cols weights at src (file layout) into m, whose type, rows, cols, exact_float are set and whose data is
-    // allocated by the caller with packed_bytes().
-    size_t (*packed_bytes)(const Matrix &m);
+    // Packs rows*cols weights at src (file layout) into m. The caller has set type, rows, cols and exact_float, then
+    // called m.allocate(packed_bytes(m)). packed_bytes also sets m.layout.
+    size_t (*packed_bytes)(Matrix &m);
     void (*pack)(Worker &, Matrix &m, const void *src);
 
     // ---- activations. x is [n][k] floats, rows k apart.
@@ -90,12 +114,14 @@ struct Ops {
     void (*rope_store)(Worker &, const AttentionShape &, const QueryToken *tokens, int64_t n, float *q, float *k, const float *v,
                        const float *cos, const float *sin, KvLayer kv);
     // Causal attention of every query token over positions 0..position of its own sequence, as stored in kv. Segments of
-    // kKvSegment positions are reduced on their own and merged in order. out is [n][n_head*head_dim].
-    void (*attention)(Worker &, const AttentionShape &, const QueryToken *tokens, int64_t n, const float *q, KvLayer kv, float *out);
+    // kKvSegment positions are reduced on their own and merged in order. out is [n][n_head*head_dim]. Consecutive tokens
+    // of a sequence (same page table pointer, positions rising by one) share what they read.
+    void (*attention)(Worker &, const AttentionShape &, const QueryToken *tokens, int64_t n, const float *q, KvLayer kv,
+                      AttentionScratch &scratch, float *out);
 
     // ---- output rows
     // Over x[0..n): ids where `valid` (bitmask or null) is set. Fills *max (raw maximum), *sum (sum of exp(x-max)) and
-    // *dot (sum of exp(x-max)*(x-max)) in double, in one fixed order. Single worker.
+    // *dot (sum of exp(x-max)*(x-max)) in double, in one fixed order. With no id in play: -inf, 0, 0. Single worker.
     void (*softmax_stats)(const float *x, int64_t n, const uint32_t *valid, float *max, double *sum, double *dot);
     // y[i] := exp((x[i]-shift)*inv_temperature), the kernel's own exp; used by sampling. Single worker.
     void (*exp_shifted)(const float *x, int64_t n, float shift, float inv_temperature, float *y);
@@ -110,8 +136,8 @@ bool isa_usable(const char *isa);
 // The fastest table that this processor runs; "reference" at worst.
 const Ops *best_ops();
 
-// Uncompressed rows for the embedding lookup: dequantizes row `id` of a file-layout tensor. (Kept beside ops because an
-// embedding that is tied to the output exists once, packed.)
+// The embedding lookup: row `id` of m as floats, the same bits as dequantize() of the file's row. Any layout, since an
+// embedding that is tied to the output exists once, packed.
 void embedding_row(const Matrix &m, int64_t id, float *out);
 
 } // namespace tr::cpu

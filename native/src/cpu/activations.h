@@ -1,0 +1,82 @@
+// How prepared activations lie in memory: by blocks of k, all columns of a block side by side, so that any group of
+// neighbouring columns is one array of records.
+//
+// Columns are held in slabs of kSlabColumns: the products go through the weights once per slab, and a slab's activations
+// stay in the second-level cache meanwhile.
+#pragma once
+#include <cstdint>
+
+#include "cpu/memory.h"
+#include "cpu/ops.h"
+
+namespace tr::cpu {
+
+constexpr int64_t kSlabColumns = 64;
+
+// 32 values of one column, zero beyond k.
+struct RecordF32 {
+    static constexpr int64_t kValues = 32;
+    float x[32];
+};
+
+// Two blocks of 32 values. The sums are in the form that the kernels' accumulators start from: minus the offset of the
+// weight codes times the sum of the activations, times the factor that the table's unpacked codes carry.
+struct RecordQ32 {
+    static constexpr int64_t kValues = 64;
+    int8_t q[64];
+    int32_t start_q5[2], start_q8[2];
+    float d[2];
+    int32_t unused[2];
+};
+
+// One block of 256 values.
+struct RecordQ256 {
+    static constexpr int64_t kValues = 256;
+    int8_t q[256];
+    int32_t start_q6[16];  // per 16 values, as above
+    int32_t pair_sums[4];  // sums of 32 values as two int16 each: blocks (0,2), (1,3), (4,6), (5,7), to meet Q4_K's mins
+    float d;
+    int32_t unused[3];
+};
+static_assert(sizeof(RecordQ32) == 96 && sizeof(RecordQ256) == 352);
+
+// Shared with translation units that are compiled for newer processors. Always inlined, since the linker keeps only one
+// copy of an inline function and must not keep one that older processors cannot run.
+#define TR_ALWAYS_INLINE inline __attribute__((always_inline))
+
+template <class Record> TR_ALWAYS_INLINE int64_t record_blocks(int64_t k) {
+    return (k + Record::kValues - 1) / Record::kValues;
+}
+TR_ALWAYS_INLINE int64_t slab_width(int64_t slab, int64_t n) {
+    const int64_t rest = n - slab * kSlabColumns;
+    return rest < kSlabColumns ? rest : kSlabColumns;
+}
+
+struct Activations::Impl {
+    Buffer f32{nullptr, nullptr}, q32{nullptr, nullptr}, q256{nullptr, nullptr};
+};
+
+// The records of one form, of n columns of k values.
+template <class Record> struct RecordView {
+    Record *base;
+    int64_t blocks, n;
+
+    // All columns of a slab: [block][width of the slab].
+    TR_ALWAYS_INLINE Record *slab(int64_t s) const { return base + s * kSlabColumns * blocks; }
+    TR_ALWAYS_INLINE Record *at(int64_t column, int64_t block) const {
+        const int64_t s = column / kSlabColumns;
+        return slab(s) + block * slab_width(s, n) + column % kSlabColumns;
+    }
+};
+
+TR_ALWAYS_INLINE RecordView<RecordF32> view_f32(const Activations &a, int64_t n, int64_t k) {
+    return {reinterpret_cast<RecordF32 *>(a.impl->f32.get()), record_blocks<RecordF32>(k), n};
+}
+TR_ALWAYS_INLINE RecordView<RecordQ32> view_q32(const Activations &a, int64_t n, int64_t k) {
+    return {reinterpret_cast<RecordQ32 *>(a.impl->q32.get()), record_blocks<RecordQ32>(k), n};
+}
+TR_ALWAYS_INLINE RecordView<RecordQ256> view_q256(const Activations &a, int64_t n, int64_t k) {
+    return {reinterpret_cast<RecordQ256 *>(a.impl->q256.get()), record_blocks<RecordQ256>(k), n};
+}
+
+} // namespace tr::cpu

@@ -1,0 +1,254 @@
+#pragma once
+#include "cpu/attention.h"
+#include "cpu/kernels/math.h"
+
+namespace tr::cpu::TR_ISA {
+namespace {
+
+constexpr int kRowGroup = kMaxColumns; // rows whose accumulators fit in registers
+constexpr int kScoreStride = kKvSegment;
+
+// Up to kRowGroup rows of an item on their way through one segment.
+struct RowGroup {
+    alignas(64) float q[kRowGroup][kMaxHeadDim];
+    alignas(64) float score[kRowGroup][kScoreStride]; // then exp(score - m)
+    int keys[kRowGroup];                              // positions of the segment that the row sees; never falls with the row
+    PartialView out[kRowGroup];
+};
+
+// score[r][i] := q[r] . key i for 2*kLanes keys: one chain over the head's dimensions per key.
+template <int R> TR_INLINE void score_keys(const RowGroup &g, const uint16_t *k, const uint16_t *ahead, int dim, float *score) {
+    VecF sum[R][2];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; r++) sum[r][0] = sum[r][1] = zero();
+#pragma GCC unroll 2
+    for (int d = 0; d < dim; d++) {
+        _mm_prefetch(reinterpret_cast<const char *>(ahead + d * kPageTokens), _MM_HINT_T0);
+        const VecF k0 = load_half(k + d * kPageTokens), k1 = load_half(k + d * kPageTokens + kLanes);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; r++) {
+            const VecF a = broadcast(g.q[r] + d);
+            sum[r][0] = fma(a, k0, sum[r][0]);
+            sum[r][1] = fma(a, k1, sum[r][1]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < R; r++) {
+        store(score + r * kScoreStride, sum[r][0]);
+        store(score + r * kScoreStride + kLanes, sum[r][1]);
+    }
+}
+
+// One row: m, l and the weights exp(score*scale - m), zero beyond the last key. l in 16 lanes, lane i takes keys i, i+16, ...
+TR_INLINE void weights(float *score, int keys, float scale, float *m, float *l) {
+    const int padded = (keys + 15) / 16 * 16;
+    for (int i = 0; i < padded; i += kLanes) store(score + i, mul(load(score + i), set(scale)));
+    for (int i = keys; i < padded; i++) score[i] = -__builtin_inff();
+    VecF largest = load(score);
+    for (int i = kLanes; i < padded; i += kLanes) largest = max(largest, load(score + i));
+    alignas(64) float lane[16];
+    store(lane, largest);
+    float top = lane[0];
+    for (int i = 1; i < kLanes; i++) top = lane[i] > top ? lane[i] : top;
+
+    constexpr int kVectors = 16 / kLanes;
+    VecF sum[kVectors];
+    for (int v = 0; v < kVectors; v++) sum[v] = zero();
+    for (int i = 0; i < padded; i += 16)
+        for (int v = 0; v < kVectors; v++) {
+            float *s = score + i + v * kLanes;
+            const VecF e = exp(sub(load(s), set(top)));
+            store(s, e);
+            sum[v] = add(sum[v], e);
+        }
+    for (int v = 0; v < kVectors; v++) store(lane + v * kLanes, sum[v]);
+    *m = top;
+    *l = sum_tree16(lane);
+}
+
+// o[r] += weight[r][i] * value i for keys [0, keys) of a page, in order, V vectors of the head's dimensions.
+template <int R, int V>
+TR_INLINE void weigh_values(const float *weight, const uint16_t *v, int dim, int keys, PartialView *out, int d) {
+    VecF sum[R][V];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; r++)
+        for (int j = 0; j < V; j++) sum[r][j] = load(out[r].o + d + j * kLanes);
+    for (int i = 0; i < keys; i++) {
+        VecF value[V];
+        for (int j = 0; j < V; j++) value[j] = load_half(v + i * dim + d + j * kLanes);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; r++) {
+            const VecF w = broadcast(weight + r * kScoreStride + i);
+            for (int j = 0; j < V; j++) sum[r][j] = fma(w, value[j], sum[r][j]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < R; r++)
+        for (int j = 0; j < V; j++) store(out[r].o + d + j * kLanes, sum[r][j]);
+}
+
+template <int R> TR_INLINE void weigh_page(const float *weight, const uint16_t *v, int dim, int keys, PartialView *out) {
+    int d = 0;
+    for (; d + 2 * kLanes <= dim; d += 2 * kLanes) weigh_values<R, 2>(weight, v, dim, keys, out, d);
+    if (d < dim) weigh_values<R, 1>(weight, v, dim, keys, out, d);
+}
+
+// Reduces R rows over the segment whose first page is pages[0].
+template <int R> void reduce_rows(RowGroup &g, const AttentionShape &shape, const int32_t *pages, int32_t head_kv, KvLayer kv) {
+    const int dim = shape.head_dim;
+    const int64_t head_stride = static_cast<int64_t>(dim) * kPageTokens, page_stride = head_stride * shape.n_head_kv;
+    const auto base = [&](int page) { return pages[page] * page_stride + head_kv * head_stride; };
+    const int n_pages = (g.keys[R - 1] + kPageTokens - 1) / kPageTokens;
+
+    for (int page = 0; page < n_pages; page++) {
+        const uint16_t *k = kv.k + base(page), *ahead = kv.k + base(page + 1 < n_pages ? page + 1 : page);
+        for (int i = 0; i < kPageTokens; i += 2 * kLanes) score_keys<R>(g, k + i, ahead, dim, g.score[0] + page * kPageTokens + i);
+    }
+    for (int r = 0; r < R; r++) {
+        weights(g.score[r], g.keys[r], shape.scale, g.out[r].m, g.out[r].l);
+        for (int d = 0; d < dim; d += kLanes) store(g.out[r].o + d, zero());
+    }
+    for (int page = 0; page < n_pages; page++) {
+        const int first = page * kPageTokens;
+        const auto in_page = [&](int keys) { return keys <= first ? 0 : keys - first < kPageTokens ? keys - first : kPageTokens; };
+        const uint16_t *v = kv.v + base(page);
+        const int common = in_page(g.keys[0]);
+        weigh_page<R>(g.score[0] + first, v, dim, common, g.out);
+        for (int r = 1; r < R; r++) // keys that only later rows see
+            if (const int more = in_page(g.keys[r]) - common; more > 0)
+                weigh_page<1>(g.score[r] + first + common, v + common * dim, dim, more, g.out + r);
+    }
+}
+
+// (m, l, o) := the two merged.
+TR_INLINE void merge(PartialView sum, PartialView part, int dim) {
+    const float m = *part.m > *sum.m ? *part.m : *sum.m;
+    alignas(64) float factor[16];
+    for (int i = 0; i < 16; i++) factor[i] = 0;
+    factor[0] = *sum.m - m;
+    factor[1] = *part.m - m;
+    store(factor, exp(load(factor)));
+    const VecF a = set(factor[0]), b = set(factor[1]);
+    *sum.l = __builtin_fmaf(*part.l, factor[1], *sum.l * factor[0]);
+    *sum.m = m;
+    for (int d = 0; d < dim; d += kLanes) store(sum.o + d, fma(load(part.o + d), b, mul(load(sum.o + d), a)));
+}
+
+TR_INLINE void clear(PartialView p, int dim) {
+    *p.m = -__builtin_inff();
+    *p.l = 0;
+    for (int d = 0; d < dim; d += kLanes) store(p.o + d, zero());
+}
+
+struct AttentionCall {
+    const AttentionShape &shape;
+    const QueryToken *tokens;
+    const float *q;
+    KvLayer kv;
+    AttentionScratch::Impl &scratch;
+    float *out;
+
+    TR_INLINE int64_t vector_of(const AttentionItem &item, int row) const { // offset of the row in q and out
+        return ((item.token + row / item.heads) * shape.n_head + item.head + row % item.heads) * shape.head_dim;
+    }
+
+    // Reduces rows [first, first+count) over a segment into out(row). Rows that do not see the segment are left out;
+    // returns how many of the first ones these were.
+    template <class Out> TR_INLINE int reduce(const AttentionItem &item, int first, int count, int64_t segment, RowGroup &g, Out out) const {
+        const auto keys_of = [&](int row) {
+            const int64_t keys = tokens[item.token + row / item.heads].position + 1 - segment * kKvSegment;
+            return static_cast<int>(keys < kKvSegment ? keys : kKvSegment);
+        };
+        int skipped = 0;
+        while (skipped < count && keys_of(first + skipped) <= 0) skipped++;
+        const int rows = count - skipped;
+        if (rows == 0) return skipped;
+        for (int r = 0; r < rows; r++) {
+            const int row = first + skipped + r;
+            const float *from = q + vector_of(item, row);
+            for (int d = 0; d < shape.head_dim; d += kLanes) store(g.q[r] + d, load(from + d));
+            g.keys[r] = keys_of(row);
+            g.out[r] = out(row);
+        }
+        const int32_t *pages = tokens[item.token].pages + segment * (kKvSegment / kPageTokens);
+        switch (rows) {
+        case 1: reduce_rows<1>(g, shape, pages, item.head_kv, kv); break;
+        case 2: reduce_rows<2>(g, shape, pages, item.head_kv, kv); break;
+        case 3: reduce_rows<3>(g, shape, pages, item.head_kv, kv); break;
+        case 4: reduce_rows<4>(g, shape, pages, item.head_kv, kv); break;
+#if TR_VECTOR_BITS == 512
+        case 5: reduce_rows<5>(g, shape, pages, item.head_kv, kv); break;
+        case 6: reduce_rows<6>(g, shape, pages, item.head_kv, kv); break;
+        case 7: reduce_rows<7>(g, shape, pages, item.head_kv, kv); break;
+        case 8: reduce_rows<8>(g, shape, pages, item.head_kv, kv); break;
+#endif
+        }
+        return skipped;
+    }
+
+    TR_INLINE void write(const AttentionItem &item, int row, PartialView sum) const {
+        float *to = out + vector_of(item, row);
+        const VecF inverse = set(1.0f / *sum.l);
+        for (int d = 0; d < shape.head_dim; d += kLanes) store(to + d, mul(load(sum.o + d), inverse));
+    }
+
+    // A whole item, segment by segment.
+    void run_item(const AttentionItem &item) const {
+        RowGroup g;
+        alignas(64) float sum_o[kMaxRows][kMaxHeadDim], part_o[kRowGroup][kMaxHeadDim];
+        float sum_ml[kMaxRows][2], part_ml[kRowGroup][2];
+        const int rows = static_cast<int>(item.tokens) * item.heads;
+        const auto sum = [&](int row) { return PartialView{&sum_ml[row][0], &sum_ml[row][1], sum_o[row]}; };
+        for (int row = 0; row < rows; row++) clear(sum(row), shape.head_dim);
+        for (int64_t segment = 0; segment < item.segments; segment++)
+            for (int first = 0; first < rows; first += kRowGroup) {
+                const int count = rows - first < kRowGroup ? rows - first : kRowGroup;
+                const auto part = [&](int row) { return PartialView{&part_ml[row - first][0], &part_ml[row - first][1], part_o[row - first]}; };
+                for (int r = reduce(item, first, count, segment, g, part); r < count; r++)
+                    merge(sum(first + r), part(first + r), shape.head_dim);
+            }
+        for (int row = 0; row < rows; row++) write(item, row, sum(row));
+    }
+
+    // One segment of an item; merges them all if it is the last to be done.
+    void run_segment(const AttentionItem &item, int64_t segment) const {
+        RowGroup g;
+        const int rows = static_cast<int>(item.tokens) * item.heads;
+        for (int first = 0; first < rows; first += kRowGroup)
+            reduce(item, first, rows - first < kRowGroup ? rows - first : kRowGroup, segment, g,
+                   [&](int row) { return scratch.slot(item.slot + row * item.segments + segment); });
+        std::atomic<int32_t> &done = scratch.done[item.index];
+        if (done.fetch_add(1, std::memory_order_acq_rel) + 1 < item.segments) return;
+        done.store(0, std::memory_order_relaxed);
+
+        alignas(64) float sum_o[kMaxHeadDim];
+        float sum_m, sum_l;
+        const PartialView sum{&sum_m, &sum_l, sum_o};
+        for (int row = 0; row < rows; row++) {
+            clear(sum, shape.head_dim);
+            const int64_t seen = tokens[item.token + row / item.heads].position / kKvSegment + 1;
+            for (int64_t s = 0; s < seen; s++) merge(sum, scratch.slot(item.slot + row * item.segments + s), shape.head_dim);
+            write(item, row, sum);
+        }
+    }
+};
+
+void attention(Worker &worker, const AttentionShape &shape, const QueryToken *tokens, int64_t n, const float *q, KvLayer kv,
+               AttentionScratch &scratch, float *out) {
+    const AttentionCall call{shape, tokens, q, kv, *scratch.impl, out};
+    const AttentionPlan plan = plan_attention(shape, tokens, n);
+    AttentionWalk walk(shape, tokens, n);
+    AttentionItem item{};
+    int64_t end = 0; // pieces up to and with the current item
+    for (int64_t i; (i = worker.next(plan.pieces)) < plan.pieces;) {
+        while (i >= end) {
+            walk.next(item);
+            end += plan.split ? item.segments : 1;
+        }
+        if (plan.split) call.run_segment(item, i - (end - item.segments));
+        else call.run_item(item);
+    }
+}
+
+} // namespace
+} // namespace tr::cpu::TR_ISA

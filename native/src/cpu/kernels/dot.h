@@ -1,0 +1,56 @@
+// The integer product of one sub-block: exact, so its order is free.
+#pragma once
+#include "cpu/simd/simd.h"
+
+namespace tr::cpu::TR_ISA {
+namespace {
+
+// Four consecutive k of kTileRows rows, as unpacked codes.
+using Quad = uint8_t[2][4 * kLanes];
+
+// acc[c][v] += sum over kQuads*4 values of k of codes w[k] * activations x[k] of column c. Columns are `column_stride` bytes
+// apart. Codes have at most kBits bits (any number with kVnni: instructions sum into 32 bits); activations are never -128.
+template <int C, int kQuads, int kBits>
+TR_INLINE void dot_columns(VecI (&acc)[C][2], const Quad *w, const int8_t *x, int column_stride) {
+#if TR_VNNI
+#pragma GCC unroll 8
+    for (int t = 0; t < kQuads; t++) {
+        const VecI w0 = load_i(w[t][0]), w1 = load_i(w[t][1]);
+#pragma GCC unroll 8
+        for (int c = 0; c < C; c++) {
+            const VecI a = broadcast_word(x + c * column_stride + 4 * t);
+            acc[c][0] = dot_u8s8(acc[c][0], w0, a);
+            acc[c][1] = dot_u8s8(acc[c][1], w1, a);
+        }
+        keep_order();
+    }
+#else
+    // Products go to 16 bits first. Quads that can be summed there without saturation: 2 * codes * 127 each, at most 32767.
+    constexpr int kSum = kBits == 4 ? 8 : kBits == 5 ? 4 : 2;
+    static_assert(kSum * 2 * ((1 << kBits) - 1) * 127 <= 32767);
+    constexpr int kStep = kSum < kQuads ? kSum : kQuads;
+    const VecI ones = set16(1);
+#pragma GCC unroll 4
+    for (int s = 0; s < kQuads; s += kStep) {
+        VecI sum[C][2];
+#pragma GCC unroll 8
+        for (int t = s; t < s + kStep; t++) {
+            const VecI w0 = load_i(w[t][0]), w1 = load_i(w[t][1]);
+#pragma GCC unroll 8
+            for (int c = 0; c < C; c++) {
+                const VecI a = broadcast_word(x + c * column_stride + 4 * t);
+                const VecI p0 = products_u8s8(w0, a), p1 = products_u8s8(w1, a);
+                sum[c][0] = t == s ? p0 : add16(sum[c][0], p0);
+                sum[c][1] = t == s ? p1 : add16(sum[c][1], p1);
+            }
+            keep_order();
+        }
+#pragma GCC unroll 8
+        for (int c = 0; c < C; c++)
+            for (int v = 0; v < 2; v++) acc[c][v] = dot_s16(acc[c][v], sum[c][v], ones);
+    }
+#endif
+}
+
+} // namespace
+} // namespace tr::cpu::TR_ISA

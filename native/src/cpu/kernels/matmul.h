@@ -1,0 +1,119 @@
+// The products: work divided over tiles, results stored with what follows them (bias, residual sum, gated activation).
+#pragma once
+#include "cpu/chunks.h"
+#include "cpu/kernels/floats.h"
+#include "cpu/kernels/math.h"
+#include "cpu/kernels/q4_k.h"
+#include "cpu/kernels/q5_0.h"
+#include "cpu/kernels/q6_k.h"
+#include "cpu/kernels/q8_0.h"
+
+namespace tr::cpu::TR_ISA {
+namespace {
+
+TR_INLINE const TileFns &tile_fns_of(const Matrix &m) {
+    if (m.layout == Layout::kFileRows) return kExactFns;
+    switch (m.type) {
+    case quant::Type::Q4_K: return kTileFns<FormatQ4K>;
+    case quant::Type::Q6_K: return kTileFns<FormatQ6K>;
+    case quant::Type::Q5_0: return kTileFns<FormatQ5_0>;
+    case quant::Type::Q8_0: return kTileFns<FormatQ8_0>;
+    case quant::Type::F16: return kTileFns<FormatF16>;
+    case quant::Type::F32: break;
+    }
+    return kTileFns<FormatF32>;
+}
+
+// One matrix against the slabs of one batch.
+struct Product {
+    const Matrix &m;
+    const Activations &acts;
+    int64_t n;
+    size_t bytes = m.layout == Layout::kFileRows ? 0 : tile_bytes(m);
+
+    TR_INLINE const void *records(int64_t slab) const {
+        switch (m.form()) {
+        case kActQ256: return view_q256(acts, n, m.cols).slab(slab);
+        case kActQ32: return view_q32(acts, n, m.cols).slab(slab);
+        case kActF32: break;
+        }
+        return view_f32(acts, n, m.cols).slab(slab);
+    }
+
+    // partial[width][kTileRows] := tile times the slab's columns, in as few groups as possible, of even size.
+    TR_INLINE void run(int64_t tile, int64_t slab, int width, float *partial) const {
+        for (int i = 0; i < width * kTileRows; i += kLanes) store(partial + i, zero());
+        const int groups = (width + kMaxColumns - 1) / kMaxColumns;
+        const int columns = (width + groups - 1) / groups;
+        const TileInput in{m, tile, m.data.get() + static_cast<size_t>(tile) * bytes, records(slab), width};
+        tile_fns_of(m).by_columns[columns - 1](in, partial);
+    }
+};
+
+// Calls body(tile, slab, width) for every tile and slab, divided among the workers.
+template <class Body> TR_INLINE void for_each_tile(Worker &worker, int64_t rows, int64_t n, Body body) {
+    const int64_t tiles = (rows + kTileRows - 1) / kTileRows, slabs = (n + kSlabColumns - 1) / kSlabColumns;
+    Chunks chunks(worker, tiles * slabs);
+    for (int64_t begin, end; chunks.next(&begin, &end);)
+        for (int64_t i = begin; i < end; i++) body(i % tiles, i / tiles, static_cast<int>(slab_width(i / tiles, n)));
+}
+
+// Applies op(out, value, row) to the valid rows of a tile, one column after another; whole vectors where all rows are valid.
+template <class Vector, class Scalar>
+TR_INLINE void store_tile(const float *partial, int64_t tile, int64_t slab, int width, int64_t rows, float *out, int64_t stride,
+                          Vector vector, Scalar scalar) {
+    const int64_t row = tile * kTileRows;
+    const int valid = rows - row < kTileRows ? static_cast<int>(rows - row) : kTileRows;
+    for (int c = 0; c < width; c++, partial += kTileRows) {
+        float *o = out + (slab * kSlabColumns + c) * stride + row;
+        if (valid == kTileRows) {
+            store(o, vector(load(partial), o, row));
+            store(o + kLanes, vector(load(partial + kLanes), o + kLanes, row + kLanes));
+        } else {
+            for (int r = 0; r < valid; r++) o[r] = scalar(partial[r], o[r], row + r);
+        }
+    }
+}
+
+using Partial = float[kSlabColumns * kTileRows];
+
+void matmul(Worker &worker, const Matrix &m, const Activations &acts, int64_t n, const float *bias, float *out, int64_t stride) {
+    const Product product{m, acts, n};
+    alignas(64) Partial partial;
+    for_each_tile(worker, m.rows, n, [&](int64_t tile, int64_t slab, int width) {
+        product.run(tile, slab, width, partial);
+        if (bias)
+            store_tile(partial, tile, slab, width, m.rows, out, stride,
+                [bias](VecF v, const float *, int64_t row) { return add(v, load(bias + row)); },
+                [bias](float v, float, int64_t row) { return v + bias[row]; });
+        else
+            store_tile(partial, tile, slab, width, m.rows, out, stride,
+                [](VecF v, const float *, int64_t) { return v; }, [](float v, float, int64_t) { return v; });
+    });
+}
+
+void matmul_add(Worker &worker, const Matrix &m, const Activations &acts, int64_t n, float *out, int64_t stride) {
+    const Product product{m, acts, n};
+    alignas(64) Partial partial;
+    for_each_tile(worker, m.rows, n, [&](int64_t tile, int64_t slab, int width) {
+        product.run(tile, slab, width, partial);
+        store_tile(partial, tile, slab, width, m.rows, out, stride,
+            [](VecF v, const float *o, int64_t) { return add(load(o), v); }, [](float v, float o, int64_t) { return o + v; });
+    });
+}
+
+void matmul_silu(Worker &worker, const Matrix &gate, const Matrix &up, const Activations &acts, int64_t n, float *out, int64_t stride) {
+    const Product gates{gate, acts, n}, ups{up, acts, n};
+    alignas(64) Partial partial, factor;
+    for_each_tile(worker, gate.rows, n, [&](int64_t tile, int64_t slab, int width) {
+        gates.run(tile, slab, width, partial);
+        ups.run(tile, slab, width, factor);
+        for (int i = 0; i < width * kTileRows; i += kLanes)
+            store(partial + i, mul(silu(load(partial + i)), load(factor + i)));
+        store_tile(partial, tile, slab, width, gate.rows, out, stride,
+            [](VecF v, const float *, int64_t) { return v; }, [](float v, float, int64_t) { return v; });
+    });
+}
+
+} // namespace
+} // namespace tr::cpu::TR_ISA

@@ -1,0 +1,144 @@
+// Activations: quantization, and the norm before it.
+#pragma once
+#include "cpu/activations.h"
+#include "cpu/kernels/math.h"
+#include "cpu/quantize.h"
+
+namespace tr::cpu::TR_ISA {
+namespace {
+
+// Factors that unpacked codes carry (panels.h), hence the sums that stand for their offsets.
+constexpr int kOddFactorQ6 = kVnni ? 4 : 1, kOddFactorQ5 = kVnni ? 8 : 1;
+
+// Quantizes kCount values; returns the scale. sums[i] is the sum of codes 16i to 16i+15.
+template <int kCount> TR_INLINE float quantize_block(const float *x, int8_t *q, int32_t *sums) {
+    VecI largest = zero_i();
+    for (int i = 0; i < kCount; i += kLanes) largest = max32(largest, and_i(bits(load(x + i)), set32(0x7fffffff)));
+    const uint32_t largest_bits = static_cast<uint32_t>(max_lanes(largest));
+    float magnitude;
+    __builtin_memcpy(&magnitude, &largest_bits, sizeof magnitude);
+    if (largest_bits >= kInfinityBits || magnitude < kQuantizeTiny) {
+        for (int i = 0; i < kCount; i++) q[i] = 0;
+        for (int i = 0; i < kCount / 16; i++) sums[i] = 0;
+        return largest_bits >= kInfinityBits ? __builtin_nanf("") : 0.0f;
+    }
+    const VecF factor = set(127.0f / magnitude);
+    constexpr int kVectors = 32 / kLanes;
+    for (int i = 0; i < kCount; i += 32) {
+        VecI code[kVectors];
+        for (int v = 0; v < kVectors; v++) code[v] = to_int(mul(load(x + i + v * kLanes), factor));
+        store_bytes32(q + i, code);
+        for (int h = 0; h < 2; h++) {
+            VecI sum = code[h * kVectors / 2];
+            if (kVectors == 4) sum = add32(sum, code[h * kVectors / 2 + 1]);
+            sums[i / 16 + h] = sum_lanes(sum);
+        }
+    }
+    return magnitude / 127.0f;
+}
+
+TR_INLINE void quantize(const float *x, RecordQ32 &record) {
+    int32_t sums[2];
+    for (int u = 0; u < 2; u++) {
+        record.d[u] = quantize_block<32>(x + 32 * u, record.q + 32 * u, sums);
+        const int32_t sum = sums[0] + sums[1];
+        record.start_q5[u] = -16 * sum * (u ? kOddFactorQ5 : 1);
+        record.start_q8[u] = -128 * sum;
+    }
+}
+
+TR_INLINE void quantize(const float *x, RecordQ256 &record) {
+    int32_t sums[16];
+    record.d = quantize_block<256>(x, record.q, sums);
+    for (int i = 0; i < 16; i++) record.start_q6[i] = -32 * sums[i] * (i % 2 ? kOddFactorQ6 : 1);
+    const auto sum32 = [&](int block) { return static_cast<uint32_t>(sums[2 * block] + sums[2 * block + 1]); };
+    for (int i = 0; i < 4; i++) { // blocks (0,2), (1,3), (4,6), (5,7)
+        const int low = i / 2 * 4 + i % 2;
+        record.pair_sums[i] = static_cast<int32_t>((sum32(low) & 0xffff) | sum32(low + 2) << 16);
+    }
+}
+
+// The forms of up to 256 values of one column, from value 256*part on. x is zero beyond n.
+TR_INLINE void prepare_part(const Activations &acts, uint32_t forms, int64_t columns, int64_t k, int64_t column, int64_t part,
+                            const float *x, int64_t n) {
+    if (forms & kActF32) {
+        const auto view = view_f32(acts, columns, k);
+        for (int64_t i = 0; i < n; i += 32) {
+            float *to = view.at(column, part * 8 + i / 32)->x;
+            for (int j = 0; j < 32; j += kLanes) store(to + j, load(x + i + j));
+        }
+    }
+    if (forms & kActQ32) {
+        const auto view = view_q32(acts, columns, k);
+        for (int64_t i = 0; i < n; i += 64) quantize(x + i, *view.at(column, part * 4 + i / 64));
+    }
+    if (forms & kActQ256) quantize(x, *view_q256(acts, columns, k).at(column, part));
+}
+
+// A whole part is read in place; the last one of a row whose length is no multiple of 256 is copied and padded.
+TR_INLINE const float *padded_part(const float *x, int64_t n, float *copy) {
+    if (n == 256) return x;
+    for (int64_t i = 0; i < 256; i++) copy[i] = i < n ? x[i] : 0;
+    return copy;
+}
+
+void prepare(Worker &worker, const float *x, int64_t n, int64_t k, uint32_t forms, Activations &acts) {
+    constexpr int64_t kParts = 8; // per piece of work: a long row is shared among the workers
+    const int64_t parts = (k + 255) / 256, pieces = (parts + kParts - 1) / kParts;
+    alignas(64) float copy[256];
+    for (int64_t i; (i = worker.next(n * pieces)) < n * pieces;) {
+        const int64_t column = i / pieces;
+        const float *row = x + column * k;
+        for (int64_t part = i % pieces * kParts; part < parts && part < (i % pieces + 1) * kParts; part++) {
+            const int64_t count = k - part * 256 < 256 ? k - part * 256 : 256;
+            prepare_part(acts, forms, n, k, column, part, padded_part(row + part * 256, count, copy), count);
+        }
+    }
+}
+
+// Sum of squares: 16 lanes, lane i takes values i, i+16, ... in order; then the tree.
+TR_INLINE float sum_of_squares(const float *x, int64_t k) {
+    constexpr int kVectors = 16 / kLanes;
+    VecF sum[kVectors];
+    for (int v = 0; v < kVectors; v++) sum[v] = zero();
+    int64_t i = 0;
+    for (; i + 16 <= k; i += 16)
+        for (int v = 0; v < kVectors; v++) {
+            const VecF a = load(x + i + v * kLanes);
+            sum[v] = fma(a, a, sum[v]);
+        }
+    if (i < k) {
+        alignas(64) float rest[16];
+        for (int j = 0; j < 16; j++) rest[j] = i + j < k ? x[i + j] : 0;
+        for (int v = 0; v < kVectors; v++) {
+            const VecF a = load(rest + v * kLanes);
+            sum[v] = fma(a, a, sum[v]);
+        }
+    }
+    alignas(64) float lane[16];
+    for (int v = 0; v < kVectors; v++) store(lane + v * kLanes, sum[v]);
+    return sum_tree16(lane);
+}
+
+void rms_norm(Worker &worker, const float *x, int64_t n, int64_t k, const float *gain, float eps, float *y, uint32_t forms,
+              Activations &acts) {
+    alignas(64) float part[256], copy[256];
+    for (int64_t column; (column = worker.next(n)) < n;) {
+        const float *row = x + column * k;
+        const float mean = sum_of_squares(row, k) / static_cast<float>(k);
+        const float scale = 1.0f / _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(mean + eps)));
+        for (int64_t i = 0; i < k; i += 256) {
+            const int64_t count = k - i < 256 ? k - i : 256;
+            int64_t j = 0;
+            for (; j + kLanes <= count; j += kLanes)
+                store(part + j, mul(mul(load(row + i + j), set(scale)), load(gain + i + j)));
+            for (; j < count; j++) part[j] = row[i + j] * scale * gain[i + j];
+            if (y)
+                for (j = 0; j < count; j++) y[column * k + i + j] = part[j];
+            if (forms) prepare_part(acts, forms, n, k, column, i / 256, padded_part(part, count, copy), count);
+        }
+    }
+}
+
+} // namespace
+} // namespace tr::cpu::TR_ISA
