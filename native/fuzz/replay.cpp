@@ -1,6 +1,7 @@
 // Runs a fuzz target without libFuzzer: over the samples, over files named on the command line, and over random changes of
 // the samples (a fixed number of them from a fixed seed, so that the test repeats).
 //   NAME_replay [--write DIRECTORY] [FILE...]      --write only writes the samples, as a corpus to start from
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>

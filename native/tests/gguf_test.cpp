@@ -100,7 +100,7 @@ void test_truncation() {
     for (size_t n = 0; n < whole.size(); n++) {
         const Bytes part(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(n));
         const auto [status, message] = parse(part);
-        if (status == TR_OK) failed(__FILE__, __LINE__, "accepted the first " + std::to_string(n) + " bytes");
+        if (status == TR_OK) failed(__FILE__, __LINE__, format("accepted the first %zu bytes", n));
     }
 }
 

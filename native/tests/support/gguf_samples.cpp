@@ -13,7 +13,7 @@ Bytes array_value(uint32_t element, uint64_t count, const Bytes &payload = {}) {
     Bytes bytes;
     put(bytes, element);
     put(bytes, count);
-    bytes.insert(bytes.end(), payload.begin(), payload.end());
+    append(bytes, payload.data(), payload.size());
     return bytes;
 }
 

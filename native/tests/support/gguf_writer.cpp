@@ -7,15 +7,22 @@
 
 namespace tr::test {
 
+void append(Bytes &out, const void *bytes, size_t n) {
+    if (n == 0) return;
+    const size_t at = out.size();
+    out.resize(at + n);
+    std::memcpy(out.data() + at, bytes, n);
+}
+
 void put_string(Bytes &out, std::string_view text) {
     put<uint64_t>(out, text.size());
-    out.insert(out.end(), text.begin(), text.end());
+    append(out, text.data(), text.size());
 }
 
 void GgufWriter::pair(std::string_view key, gguf::ValueType type, const Bytes &value) {
     put_string(pairs_, key);
     put(pairs_, static_cast<uint32_t>(type));
-    pairs_.insert(pairs_.end(), value.begin(), value.end());
+    append(pairs_, value.data(), value.size());
     n_pairs_++;
 }
 
@@ -34,11 +41,12 @@ void GgufWriter::strings(std::string_view key, const std::vector<std::string> &v
 }
 
 Bytes GgufWriter::bytes() const {
-    Bytes out(magic.begin(), magic.end());
+    Bytes out;
+    append(out, magic.data(), magic.size());
     put(out, version);
     put<uint64_t>(out, tensors.size() + extra_tensors);
     put<uint64_t>(out, n_pairs_ + extra_pairs);
-    out.insert(out.end(), pairs_.begin(), pairs_.end());
+    append(out, pairs_.data(), pairs_.size());
     const auto round_up = [this](uint64_t n) { return (n + alignment - 1) / alignment * alignment; };
     uint64_t offset = 0;
     for (const TensorRecord &t : tensors) {
@@ -51,7 +59,7 @@ Bytes GgufWriter::bytes() const {
     }
     for (const TensorRecord &t : tensors) {
         out.resize(round_up(out.size()));
-        out.insert(out.end(), t.data.begin(), t.data.end());
+        append(out, t.data.data(), t.data.size());
     }
     return out;
 }

@@ -12,10 +12,8 @@ namespace tr::test {
 
 using Bytes = std::vector<uint8_t>;
 
-template <class T> void put(Bytes &out, T value) {
-    const auto *p = reinterpret_cast<const uint8_t *>(&value);
-    out.insert(out.end(), p, p + sizeof value);
-}
+void append(Bytes &out, const void *bytes, size_t n);
+template <class T> void put(Bytes &out, T value) { append(out, &value, sizeof value); }
 void put_string(Bytes &out, std::string_view text);
 
 struct TensorRecord {

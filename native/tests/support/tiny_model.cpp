@@ -1,0 +1,141 @@
+#include "support/tiny_model.h"
+
+#include <cmath>
+#include <random>
+
+namespace tr::test {
+
+namespace {
+
+using quant::Type;
+
+// Random weights of about the given standard deviation, written in the layout of a type. The codes are drawn, not
+// quantized from floats: any codes are a valid matrix.
+class Weights {
+public:
+    explicit Weights(uint32_t seed) : random_(seed) {}
+
+    Bytes floats(uint64_t n, float mean, float deviation) {
+        std::normal_distribution<float> normal(mean, deviation);
+        Bytes out;
+        for (uint64_t i = 0; i < n; i++) put(out, normal(random_));
+        return out;
+    }
+
+    Bytes matrix(Type type, uint64_t n, float deviation) {
+        if (type == Type::F32) return floats(n, 0, deviation);
+        Bytes out;
+        const quant::TypeInfo *info = quant::type_info(static_cast<uint32_t>(type));
+        for (uint64_t i = 0; i < n / info->block; i++) block(out, type, deviation * scale());
+        return out;
+    }
+
+private:
+    float scale() { return std::uniform_real_distribution<float>(0.5f, 1.5f)(random_); }
+    uint16_t half(float x) { return quant::float_to_half(x); }
+    template <class T, size_t N> void fill(T (&codes)[N]) {
+        for (T &c : codes) c = static_cast<T>(random_());
+    }
+
+    void block(Bytes &out, Type type, float deviation) {
+        switch (type) {
+        case Type::F16: put(out, half(std::normal_distribution<float>(0, deviation)(random_))); break;
+        case Type::Q5_0: { // codes -16..15: deviation 9.2
+            quant::BlockQ5_0 b{};
+            b.d = half(deviation / 9.2f);
+            fill(b.qh);
+            fill(b.qs);
+            put(out, b);
+            break;
+        }
+        case Type::Q8_0: { // codes -128..127: deviation 74
+            quant::BlockQ8_0 b{};
+            b.d = half(deviation / 74);
+            fill(b.qs);
+            put(out, b);
+            break;
+        }
+        case Type::Q4_K: { // scales and minimums 0..63 of 0..15: about 145 d of deviation around 0 if dmin is 7.5 d
+            quant::BlockQ4_K b{};
+            b.d = half(deviation / 220);
+            b.dmin = half(deviation / 220 * 7.5f);
+            fill(b.scales);
+            fill(b.qs);
+            put(out, b);
+            break;
+        }
+        case Type::Q6_K: { // codes -32..31 times scales -128..127: deviation 18.5 * 74
+            quant::BlockQ6_K b{};
+            b.d = half(deviation / (18.5f * 74));
+            fill(b.ql);
+            fill(b.qh);
+            fill(b.scales);
+            put(out, b);
+            break;
+        }
+        case Type::F32: break;
+        }
+    }
+
+    std::mt19937 random_;
+};
+
+} // namespace
+
+Type mixed_types(const std::string &name) {
+    if (name == "token_embd.weight") return Type::Q5_0;
+    if (name == "output.weight") return Type::Q6_K;
+    if (name == "blk.0.attn_q.weight" || name == "blk.1.ffn_down.weight") return Type::Q4_K;
+    if (name == "blk.0.attn_k.weight" || name == "blk.1.attn_q.weight") return Type::Q5_0;
+    if (name == "blk.0.attn_v.weight" || name == "blk.1.attn_v.weight") return Type::Q8_0;
+    if (name == "blk.0.attn_output.weight") return Type::F16;
+    if (name == "blk.0.ffn_down.weight" || name == "blk.1.attn_k.weight") return Type::Q6_K;
+    if (name.starts_with("blk.0.ffn")) return Type::Q4_K;
+    return Type::Q5_0;
+}
+
+GgufWriter TinyModel::writer() const {
+    const uint32_t head_dim = n_embd / n_head, kv_dim = head_dim * n_head_kv;
+    GgufWriter w;
+    w.string("general.architecture", "qwen2");
+    w.string("general.name", "tiny");
+    w.u32("qwen2.block_count", n_layer);
+    w.u32("qwen2.context_length", n_ctx);
+    w.u32("qwen2.embedding_length", n_embd);
+    w.u32("qwen2.feed_forward_length", n_ff);
+    w.u32("qwen2.attention.head_count", n_head);
+    w.u32("qwen2.attention.head_count_kv", n_head_kv);
+    w.f32("qwen2.attention.layer_norm_rms_epsilon", 1e-6f);
+    w.f32("qwen2.rope.freq_base", 10000);
+
+    Weights weights(seed);
+    const auto vector = [&](const std::string &name, uint64_t n, float mean, float deviation) {
+        w.tensors.push_back({name, {n}, static_cast<uint32_t>(Type::F32), weights.floats(n, mean, deviation)});
+    };
+    const auto matrix = [&](const std::string &name, uint64_t inputs, uint64_t outputs, float gain = 1) {
+        const Type t = type ? type(name) : Type::F32;
+        const float deviation = gain / std::sqrt(static_cast<float>(inputs));
+        w.tensors.push_back({name, {inputs, outputs}, static_cast<uint32_t>(t), weights.matrix(t, inputs * outputs, deviation)});
+    };
+    matrix("token_embd.weight", n_embd, n_vocab, 4); // as output matrix too: logits that differ by several nats
+    vector("output_norm.weight", n_embd, 1, 0.1f);
+    if (!tied) matrix("output.weight", n_embd, n_vocab, 3);
+    for (uint32_t i = 0; i < n_layer; i++) {
+        const std::string b = "blk." + std::to_string(i) + ".";
+        vector(b + "attn_norm.weight", n_embd, 1, 0.1f);
+        matrix(b + "attn_q.weight", n_embd, n_embd);
+        matrix(b + "attn_k.weight", n_embd, kv_dim);
+        matrix(b + "attn_v.weight", n_embd, kv_dim);
+        vector(b + "attn_q.bias", n_embd, 0, 0.5f);
+        vector(b + "attn_k.bias", kv_dim, 0, 0.5f);
+        vector(b + "attn_v.bias", kv_dim, 0, 0.5f);
+        matrix(b + "attn_output.weight", n_embd, n_embd);
+        vector(b + "ffn_norm.weight", n_embd, 1, 0.1f);
+        matrix(b + "ffn_gate.weight", n_embd, n_ff, 2);
+        matrix(b + "ffn_up.weight", n_embd, n_ff);
+        matrix(b + "ffn_down.weight", n_ff, n_embd);
+    }
+    return w;
+}
+
+} // namespace tr::test

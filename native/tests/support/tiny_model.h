@@ -1,0 +1,24 @@
+// qwen2 models of random weights, small enough to run thousands of steps.
+#pragma once
+#include <functional>
+
+#include "support/gguf_writer.h"
+
+namespace tr::test {
+
+struct TinyModel {
+    // Small, but with every part of a real one: several layers, grouped heads, blocks of 256 in every row.
+    uint32_t n_vocab = 300, n_embd = 256, n_layer = 2, n_head = 4, n_head_kv = 2, n_ff = 512, n_ctx = 1024;
+    bool tied = false;
+    uint32_t seed = 1;
+    // The type of a matrix by its name; all F32 if not set.
+    std::function<quant::Type(const std::string &)> type;
+
+    GgufWriter writer() const;
+    Bytes bytes() const { return writer().bytes(); }
+};
+
+// Every supported type in every role it has in real files.
+quant::Type mixed_types(const std::string &name);
+
+} // namespace tr::test
