@@ -89,7 +89,7 @@ func compiledLayouts(t *testing.T, text string) map[string]layout {
 }
 
 // compileC compiles a C file with the system's compiler, which building the library needs anyway.
-func compileC(t *testing.T, source, output string, flags ...string) string {
+func compileC(t testing.TB, source, output string, flags ...string) string {
 	t.Helper()
 	arguments := append([]string{"-std=c11", "-Wall", "-Werror", "-o", output, source}, flags...)
 	message, err := exec.Command("cc", arguments...).CombinedOutput()

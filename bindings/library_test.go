@@ -32,7 +32,7 @@ func TestLoad(t *testing.T) {
 }
 
 // builtLibrary compiles C code into a shared library.
-func builtLibrary(t *testing.T, code string) string {
+func builtLibrary(t testing.TB, code string) string {
 	t.Helper()
 	dir := t.TempDir()
 	source := filepath.Join(dir, "library.c")

@@ -17,8 +17,9 @@ type NativeLimits struct {
 // NativeRunner is the [Runner] on a KV arena of the native library. The conversion of a batch uses the same memory from
 // step to step. A token of -1 in an answer says that no id could be drawn.
 type NativeRunner struct {
-	arena *bindings.Arena
-	batch *bindings.Batch
+	arena    *bindings.Arena
+	batch    *bindings.Batch
+	sampling bindings.Sampling // of the row that is being added; a field, so that it is not allocated for each
 }
 
 var _ Runner = (*NativeRunner)(nil)
@@ -90,7 +91,8 @@ func (r *NativeRunner) addRow(row *Row) error {
 		r.batch.AddRow(&native)
 		return nil
 	}
-	sampling := bindings.Sampling{
+	sampling := &r.sampling
+	*sampling = bindings.Sampling{
 		Temperature:       s.Temperature,
 		TopK:              s.TopK,
 		TopP:              s.TopP,
@@ -110,7 +112,7 @@ func (r *NativeRunner) addRow(row *Row) error {
 	case s.RepetitionPenalty != 0 && s.RepetitionPenalty != 1, s.PresencePenalty != 0, s.FrequencyPenalty != 0:
 		return fmt.Errorf("penalties are set, and the row has no history to apply them to")
 	}
-	native.Sampling = &sampling
+	native.Sampling = sampling
 	r.batch.AddRow(&native)
 	return nil
 }
