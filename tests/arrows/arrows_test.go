@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"router":   {},
 	"models":   {},
 	"bindings": {},
+	"internal": {},
 	"sched":    {"router", "models"},
 	"server":   {"sched", "router", "models"},
 	"cmd":      {"server", "sched", "router", "models"},
@@ -37,7 +38,8 @@ const nativeRunner = "sched/native"
 
 // testOnly lists imports that a part's tests may have beyond `allowed`.
 var testOnly = map[string][]string{
-	"bindings": {"models"}, // tests write tiny models
+	"bindings": {"internal"}, // internal/tinygguf: tests write tiny models
+	"sched":    {"internal"},
 }
 
 type file struct {
