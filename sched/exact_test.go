@@ -33,8 +33,9 @@ func TestExact(t *testing.T) {
 				}
 			})
 			defer l.close(t)
-			l.run(t, shape{seed: uint64(c.concurrency), requests: 120, concurrency: c.concurrency,
+			_, err := l.run(shape{seed: uint64(c.concurrency), requests: 120, concurrency: c.concurrency,
 				targets: answering, prompt: 60, tokens: 80})
+			require.NoError(t, err)
 			l.journal.expectVariety(t, c.concurrency)
 		})
 	}
@@ -83,7 +84,8 @@ func TestExactUnderEviction(t *testing.T) {
 				}
 			})
 			defer l.close(t)
-			l.run(t, shape{seed: 7, requests: 150, concurrency: 12, targets: answering, prompt: 60, tokens: 80})
+			_, err := l.run(shape{seed: 7, requests: 150, concurrency: 12, targets: answering, prompt: 60, tokens: 80})
+			require.NoError(t, err)
 			evicted, rebuilt := 0, 0
 			for _, b := range l.journal.batches {
 				evicted += b.Evicted
@@ -106,8 +108,9 @@ func TestExactUnderCancels(t *testing.T) {
 	}
 	l := newLab(t, m, func(o *sched.Options) { o.PrefillChunk = 16 })
 	defer l.close(t)
-	cancelled := l.run(t, shape{seed: 11, requests: 1000, concurrency: 24, targets: answering, prompt: 40, tokens: 40,
+	cancelled, err := l.run(shape{seed: 11, requests: 1000, concurrency: 24, targets: answering, prompt: 40, tokens: 40,
 		cancels: 0.5, patience: 10 * time.Millisecond})
+	require.NoError(t, err)
 	t.Logf("%d of 1000 cancelled", cancelled)
 	require.Greater(t, cancelled, 50)
 }

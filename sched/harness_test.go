@@ -67,7 +67,9 @@ func newLab(t testing.TB, models map[string]simrunner.Model, adjust func(*sched.
 		adjust(&l.options)
 	}
 	e, err := sched.NewEngine(l.options)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	l.engine = e
 	return l
 }
@@ -75,16 +77,23 @@ func newLab(t testing.TB, models map[string]simrunner.Model, adjust func(*sched.
 // close ends the engine and checks that it kept its books.
 func (l *lab) close(t testing.TB) {
 	t.Helper()
-	require.NoError(t, l.engine.Close(context.Background()))
-	require.Empty(t, l.journal.faults)
-	snap := l.engine.Snapshot()
-	require.NoError(t, snap.Fault)
-	require.Zero(t, snap.Queue)
-	require.Zero(t, snap.Live)
-	for _, m := range snap.Models {
-		require.Equal(t, m.Pages, m.FreePages, "pages of %s", m.Name)
-		require.Zero(t, m.Live+m.Waiting+m.Running+m.Pending, "requests left at %s", m.Name)
+	require.NoError(t, l.shut())
+}
+
+func (l *lab) shut() error {
+	if err := l.engine.Close(context.Background()); err != nil {
+		return err
 	}
+	snap := l.engine.Snapshot()
+	if len(l.journal.faults) > 0 || snap.Fault != nil || snap.Queue+snap.Live > 0 {
+		return fmt.Errorf("closed with faults %v and snapshot %+v", l.journal.faults, snap)
+	}
+	for _, m := range snap.Models {
+		if m.Pages != m.FreePages || m.Live+m.Waiting+m.Running+m.Pending > 0 {
+			return fmt.Errorf("left over after the end: %+v", m)
+		}
+	}
+	return nil
 }
 
 // answer is an answer as a client sees it.
