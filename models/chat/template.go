@@ -2,26 +2,159 @@ package chat
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/ardanlabs/jinja"
 
 	"github.com/tokenrouter/tokenrouter/models/tokenizer"
 )
 
-// Template is a compiled chat template with the tokenizer that it was trained with.
-type Template struct{}
-
-// New compiles source and renders a probe conversation with it.
-func New(source string, tok *tokenizer.Tokenizer) (*Template, error) {
-	return nil, errors.New("chat: interface only")
+// Template is a compiled chat template with the tokenizer that it was trained with. Immutable; safe for many goroutines.
+type Template struct {
+	source   string
+	compiled *jinja.Template
+	tok      *tokenizer.Tokenizer
+	fixed    map[string]jinja.Value // variables that are the same in every rendering
+	parts    bool                   // content is given as a list of parts: the template cannot do with a string
 }
 
-// Render gives the text of the conversation.
-func (t *Template) Render(r Request) (string, error) { return "", errors.New("chat: interface only") }
+// New compiles source and renders a probe conversation with it: what does not compile or render, or leaves out what the
+// user said, is an error.
+func New(source string, tok *tokenizer.Tokenizer) (*Template, error) {
+	translated, err := translate(source)
+	if err != nil {
+		return nil, fmt.Errorf("chat template: %w", err)
+	}
+	t := &Template{source: source, tok: tok, fixed: tokenVars(tok)}
+	if t.compiled, err = compile(translated); err != nil {
+		return nil, fmt.Errorf("chat template: %w", err)
+	}
+	if err := t.probe(); err != nil {
+		return nil, fmt.Errorf("chat template, rendering a conversation to try it: %w", err)
+	}
+	return t, nil
+}
 
-// Prompt gives the token ids of the conversation. Special tokens come from the template alone: their spelling in
-// messages, tools or variables is plain text.
-func (t *Template) Prompt(r Request) ([]int32, error) {
-	return nil, errors.New("chat: interface only")
+// compile guards against panics of the engine, which a template must not be able to cause.
+func compile(source string) (t *jinja.Template, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the template engine panicked: %v", p)
+		}
+	}()
+	return jinja.Compile(source)
+}
+
+// tokenVars gives the special tokens by the names that templates use.
+func tokenVars(tok *tokenizer.Tokenizer) map[string]jinja.Value {
+	s := tok.Special()
+	vars := map[string]jinja.Value{}
+	for name, id := range map[string]int32{
+		"bos_token": s.BOS, "eos_token": s.EOS, "unk_token": s.Unknown, "pad_token": s.Padding,
+	} {
+		if text, _, ok := tok.Token(id); ok {
+			vars[name] = jinja.NewString(text)
+		}
+	}
+	return vars
+}
+
+// needle is what the probe looks for in the answer. Templates leave such a word alone.
+const needle = "tokenrouterprobe"
+
+// probe renders a short conversation, with content as a string and if need be as parts.
+func (t *Template) probe() error {
+	try := Request{Messages: []Message{User(needle)}}
+	var failed error
+	for _, t.parts = range []bool{false, true} {
+		text, err := t.Render(try)
+		if err == nil && !strings.Contains(text, needle) {
+			err = errors.New("the user's message is not in what it gives")
+		}
+		if err == nil && t.parts && strings.Contains(text, `'text': '`+needle) {
+			err = errors.New("it prints the user's message as a data structure")
+		}
+		if err == nil {
+			return nil
+		}
+		if failed == nil {
+			failed = err
+		}
+	}
+	return failed
 }
 
 // Source is the Jinja text.
-func (t *Template) Source() string { return "" }
+func (t *Template) Source() string { return t.source }
+
+// Render gives the text of the conversation as the template writes it. Use Prompt for what a model is to read: in the
+// text alone, turns that the template opened look like those that a user wrote.
+//
+// A Request that is not as it should be is an *InputError, one that the template refuses in its own words a
+// *RaisedError; other errors are faults of the template.
+func (t *Template) Render(r Request) (string, error) {
+	vars, err := t.conversation(r)
+	if err != nil {
+		return "", err
+	}
+	return t.render(vars)
+}
+
+// Prompt gives the token ids of the conversation, the begin-of-sequence token once if the file asks for it. Special
+// tokens come from the template alone: their spelling in messages, tools or variables is plain text. Errors are those of
+// Render.
+func (t *Template) Prompt(r Request) ([]int32, error) {
+	vars, err := t.conversation(r)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := t.markAll(vars)
+	if err != nil {
+		return nil, err
+	}
+	text, err := t.render(vars)
+	if raised := (*RaisedError)(nil); errors.As(err, &raised) {
+		return nil, &RaisedError{strings.ReplaceAll(raised.Message, string(mark), "")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	ids := t.tok.Encode(text, tokenizer.Options{ParseSpecial: true, PlainMark: mark})
+	if s := t.tok.Special(); s.AddBOS && (len(ids) == 0 || ids[0] != s.BOS) {
+		ids = append([]int32{s.BOS}, ids...)
+	}
+	return ids, nil
+}
+
+// render runs the template. The engine may panic where a template does what it does not expect.
+func (t *Template) render(vars map[string]jinja.Value) (text string, err error) {
+	g := new(guard)
+	all := map[string]jinja.Value{
+		"raise_exception": jinja.NewCallable("raise_exception", raise),
+		"range":           jinja.NewCallable("range", limitedRange),
+		filterJSON:        jinja.NewCallable("tojson", toJSON),
+		guardStep:         jinja.NewCallable(guardStep, g.step),
+		guardEnter:        jinja.NewCallable(guardEnter, g.enter),
+	}
+	maps.Copy(all, t.fixed)
+	maps.Copy(all, vars)
+	defer func() {
+		if p := recover(); p != nil {
+			text, err = "", fmt.Errorf("the chat template makes the template engine panic: %v", p)
+		}
+	}()
+	text, err = t.compiled.RenderValues(all)
+	if raised := (*RaisedError)(nil); err != nil && !errors.As(err, &raised) {
+		err = fmt.Errorf("the chat template fails: %w", err)
+	}
+	return text, err
+}
+
+func raise(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
+	if len(args) == 0 || !args[0].IsString() {
+		return jinja.None(), &RaisedError{"it gives no reason"}
+	}
+	return jinja.None(), &RaisedError{args[0].AsString()}
+}

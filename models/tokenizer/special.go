@@ -119,3 +119,22 @@ func (m *matcher) at(text string, start int) (id int32, end int) {
 	}
 	return id, end
 }
+
+// open says whether a spelling of the set begins at start, whole or cut off by the end of the text.
+func (m *matcher) open(text string, start int) bool {
+	if !m.first[text[start]] {
+		return false
+	}
+	at := int32(0)
+	for i := start; i < len(text); i++ {
+		next, ok := m.nodes[at].follow(text[i])
+		if !ok {
+			return false
+		}
+		at = next
+		if m.nodes[at].id != None {
+			return true
+		}
+	}
+	return true
+}

@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tokenrouter/tokenrouter/models/gguf"
 )
@@ -12,7 +13,8 @@ type Tokenizer struct {
 	vocab   *vocab
 	encoder encoder
 	plain   *matcher // user-defined tokens, read in any text
-	all     *matcher // these and control tokens
+	control *matcher // control tokens
+	all     *matcher // both
 	pieces  []string // bytes of each id
 	ends    []int32
 }
@@ -30,6 +32,7 @@ func New(f *gguf.File) (*Tokenizer, error) {
 	}
 	t := &Tokenizer{vocab: v, encoder: e, ends: v.endIDs(), pieces: make([]string, len(v.texts))}
 	t.plain = newMatcher(v, func(id int) bool { return v.atomic(id) && !v.control(id) })
+	t.control = newMatcher(v, v.control)
 	t.all = newMatcher(v, v.atomic)
 	for id, text := range v.texts {
 		switch v.types[id] {
@@ -81,15 +84,25 @@ func (t *Tokenizer) Bytes(id int32) ([]byte, bool) {
 	return []byte(t.pieces[id]), true
 }
 
-// ControlTexts are the spellings that ParseSpecial reads as control tokens, in order of their ids.
-func (t *Tokenizer) ControlTexts() []string {
-	var out []string
-	for id, text := range t.vocab.texts {
-		if text != "" && t.vocab.control(id) {
-			out = append(out, text)
+// MarkControl puts mark into every spelling of a control token in text, behind its first character, also into one that
+// the end of the text cuts off and that text behind it could complete. With Options.PlainMark the result is encoded as
+// the plain text that it was, wherever it was put.
+func (t *Tokenizer) MarkControl(text string, mark rune) string {
+	var out strings.Builder
+	from := 0
+	for i := range text { // by characters: the first bytes of spellings begin characters
+		if t.control.open(text, i) {
+			_, n := utf8.DecodeRuneInString(text[i:])
+			out.WriteString(text[from : i+n])
+			out.WriteRune(mark)
+			from = i + n
 		}
 	}
-	return out
+	if from == 0 {
+		return text
+	}
+	out.WriteString(text[from:])
+	return out.String()
 }
 
 func (t *Tokenizer) valid(id int32) bool { return id >= 0 && int(id) < len(t.vocab.texts) }

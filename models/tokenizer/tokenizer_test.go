@@ -57,6 +57,31 @@ func TestPlainMarkBreaksASpelling(t *testing.T) {
 	require.Equal(t, want, tok.Encode(marked, tokenizer.Options{ParseSpecial: true, PlainMark: mark}))
 }
 
+func TestMarkControl(t *testing.T) {
+	tok := tiny(t)
+	for text, want := range map[string]string{
+		"":                            "",
+		"no markers < here | at all>": "no markers < here | at all>",
+		"<|im_start|>":                "<#|im_start|>",
+		"a<|im_end|><|im_end|>b":      "a<#|im_end|><#|im_end|>b",
+		"<<|endoftext|>":              "<<#|endoftext|>",
+		"<tool_call>":                 "<tool_call>", // user-defined: text with an id of its own
+		"cut off: <|im_":              "cut off: <#|im_",
+		"é<":                          "é<#",
+		"<|im_|> <|im":                "<|im_|> <#|im",
+	} {
+		require.Equal(t, want, tok.MarkControl(text, '#'), "%q", text)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.StringMatching(`(<\|im_start\|>|<|\||im_end|\|>|<tool_call>|a|é|x y){0,8}`)
+		a, b := part.Draw(t, "a"), part.Draw(t, "b")
+		const mark = '\U0010fffd'
+		o := tokenizer.Options{ParseSpecial: true, PlainMark: mark}
+		require.Equal(t, tok.Encode(a+b, tokenizer.Options{}), tok.Encode(tok.MarkControl(a, mark)+tok.MarkControl(b, mark), o),
+			"marked pieces are plain text, also joined")
+	})
+}
+
 func TestLongestSpecialTokenWins(t *testing.T) {
 	w := modelstest.Vocabulary()
 	tokens := append(modelstest.Tokens(), "<|im", "<|im_start|>>", "<tool")
@@ -93,7 +118,6 @@ func TestSpecialIDs(t *testing.T) {
 	require.Equal(t, id(t, tok, "<|im_end|>"), s.EOS)
 	require.Equal(t, tokenizer.None, s.EOT)
 	require.Equal(t, []int32{s.BOS, s.EOS}, tok.EndIDs(), "the end of a text by its name, the end of a turn by the metadata")
-	require.Equal(t, []string{"<|endoftext|>", "<|im_start|>", "<|im_end|>"}, tok.ControlTexts())
 
 	w := modelstest.Vocabulary().Set("tokenizer.ggml.eot_token_id", uint32(3)).Set("tokenizer.ggml.eom_token_id", uint16(4))
 	tok, err := tokenizer.New(modelstest.File(t, w))
