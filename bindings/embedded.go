@@ -44,7 +44,7 @@ func openCached(content []byte) (*Library, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache directory: %w", err)
 	}
-	file, err := extract(content, filepath.Join(cache, "tokenrouter"))
+	file, err := extract(content, filepath.Join(cache, "tokenrouter", "lib"))
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func openTemporary(content []byte) (*Library, error) {
 // file of its own and renames it, so that whoever opens the path finds one whole file, and a running program keeps the
 // one it has mapped.
 //
-// Directories are made for the owner only. One that another user owns or may write to is refused: what is loaded from it
-// runs as this user.
+// Both directories are made for the owner only, and refused if another user owns or may write to them: what is loaded from
+// there runs as this user. (What lies above them is shared with other files and has the user's usual permissions.)
 func extract(content []byte, dir string) (string, error) {
 	sum := sha256.Sum256(content)
 	digest := hex.EncodeToString(sum[:])

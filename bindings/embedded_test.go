@@ -10,7 +10,7 @@ import (
 )
 
 func TestExtract(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "tokenrouter")
+	dir := filepath.Join(t.TempDir(), "lib")
 	content := []byte("some library")
 	// SHA-256 of "some library", by sha256sum.
 	const digest = "5c2a9d81db823148"
@@ -51,7 +51,7 @@ func TestExtract(t *testing.T) {
 
 func TestExtractRefusesDirectoriesOfOthers(t *testing.T) {
 	for _, open := range []string{"", "5c2a9d81db823148"} {
-		dir := filepath.Join(t.TempDir(), "tokenrouter")
+		dir := filepath.Join(t.TempDir(), "lib")
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, open), 0o700))
 		require.NoError(t, os.Chmod(filepath.Join(dir, open), 0o777))
 		_, err := extract([]byte("some library"), dir)
@@ -60,7 +60,7 @@ func TestExtractRefusesDirectoriesOfOthers(t *testing.T) {
 }
 
 func TestExtractConcurrently(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "tokenrouter")
+	dir := filepath.Join(t.TempDir(), "lib")
 	content := make([]byte, 1<<20)
 	var group sync.WaitGroup
 	errs := make([]error, 8)
@@ -99,7 +99,7 @@ func TestOpenCarried(t *testing.T) {
 		l, err := openCarried(content)
 		require.NoError(t, err)
 		require.Equal(t, library(t).Digest(), l.Digest())
-		require.Equal(t, filepath.Join(cache, "tokenrouter", l.Digest()[:16], FileName), l.Path())
+		require.Equal(t, filepath.Join(cache, "tokenrouter", "lib", l.Digest()[:16], FileName), l.Path())
 		runsOn(t, l)
 	})
 	t.Run("no cache directory", func(t *testing.T) {
@@ -132,6 +132,21 @@ func TestOpenCarried(t *testing.T) {
 		_, err = openCarried(other)
 		require.ErrorIs(t, err, ErrABIVersion)
 	})
+}
+
+// This test program itself carries a library if `make native` has put one into the source tree.
+func TestOpenEmbedded(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	l, err := openEmbedded()
+	want, missing := digestOf(filepath.Join("embedded", FileName))
+	if missing != nil {
+		require.ErrorIs(t, err, errAbsent)
+		return
+	}
+	require.NoError(t, err)
+	require.Equal(t, want, l.Digest())
+	require.Equal(t, "embedded copy", l.Place())
+	runsOn(t, l)
 }
 
 // runsOn opens and closes a device.
