@@ -9,10 +9,13 @@ import (
 // themselves, the others in order from U+0100 on (GPT-2; Radford et al. 2019). A space becomes "Ġ".
 var (
 	byteToRune [256]rune
-	runeToByte = map[rune]byte{}
+	runeToByte [0x144]int16 // -1 for characters that stand for no byte; there are 68 that are not themselves
 )
 
 func init() {
+	for r := range runeToByte {
+		runeToByte[r] = -1
+	}
 	next := rune(0x100)
 	for b := range 256 {
 		r := rune(b)
@@ -22,7 +25,7 @@ func init() {
 			next++
 		}
 		byteToRune[b] = r
-		runeToByte[r] = byte(b)
+		runeToByte[r] = int16(b)
 	}
 }
 
@@ -32,8 +35,8 @@ func fromByteLevel(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
-		if c, ok := runeToByte[r]; ok {
-			b.WriteByte(c)
+		if int(r) < len(runeToByte) && runeToByte[r] >= 0 {
+			b.WriteByte(byte(runeToByte[r]))
 		} else {
 			b.WriteString(text[i : i+n])
 		}

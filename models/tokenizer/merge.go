@@ -5,11 +5,16 @@ import (
 	"sync"
 )
 
-// scratch is the working memory of merging one word: a linked list of tokens over fixed places, and a heap of the
-// pairs that can be joined.
+// scratch is the working memory of merging one word: a linked list of tokens over fixed places, and a queue of the
+// pairs that can be joined. An entry is the rank of a pair and the place where it begins; the smallest is joined next.
+//
+// Most of the queue is a sorted run; pairs that arise on the way go to a heap, which becomes the next run when this one
+// is used up. A long word of few letters has many pairs of few ranks: sorting them is cheap, a heap of them all is not.
 type scratch struct {
 	places []place
-	heap   []uint64 // rank of a pair and the place where it begins: the smallest is joined next
+	run    []uint64 // ascending
+	taken  int      // entries of run that are used up
+	heap   []uint64
 	text   []byte
 }
 
@@ -37,7 +42,7 @@ func (s *scratch) release() {
 // start lays out the bytes of word, one per place.
 func (s *scratch) start(b *bpe, word string) {
 	s.places = slices.Grow(s.places[:0], len(word))
-	s.heap = slices.Grow(s.heap[:0], len(word))
+	s.run, s.taken, s.heap = s.run[:0], 0, s.heap[:0]
 	for i := range len(word) {
 		if id := b.bytes[word[i]]; id != None {
 			s.add(id)
@@ -72,8 +77,11 @@ func (s *scratch) offer(b *bpe, at int32) {
 
 // join merges until no pair is left, the lowest rank first, and of equal ranks the leftmost.
 func (s *scratch) join(b *bpe) {
-	for len(s.heap) > 0 {
-		top := s.pop()
+	for {
+		top, ok := s.least()
+		if !ok {
+			return
+		}
 		at := int32(uint32(top))
 		p := &s.places[at]
 		if p.rank != int32(top>>32) {
@@ -98,6 +106,22 @@ func (s *scratch) tokens(dst []int32) []int32 {
 		dst = append(dst, s.places[at].id)
 	}
 	return dst
+}
+
+// least takes the smallest entry from the queue.
+func (s *scratch) least() (uint64, bool) {
+	if s.taken == len(s.run) {
+		s.run, s.taken, s.heap = s.heap, 0, s.run[:0]
+		slices.Sort(s.run)
+	}
+	switch {
+	case s.taken == len(s.run):
+		return 0, false
+	case len(s.heap) > 0 && s.heap[0] < s.run[s.taken]:
+		return s.pop(), true
+	}
+	s.taken++
+	return s.run[s.taken-1], true
 }
 
 // push and pop keep a heap with the smallest entry on top, four entries under each: fewer steps, and the four lie

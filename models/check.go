@@ -1,0 +1,71 @@
+package models
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tokenrouter/tokenrouter/models/gguf"
+)
+
+// checkKind refuses files that are GGUF but no whole model.
+func checkKind(f *gguf.File) error {
+	kind, err := gguf.Default("model")(f.Text("general.type"))
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "adapter", "mmproj", "imatrix":
+		return fmt.Errorf("the file is of the type %q (general.type), expected a language model", kind)
+	}
+	parts, err := gguf.Default(uint64(1))(f.Uint("split.count"))
+	if err != nil {
+		return err
+	}
+	if parts > 1 {
+		return fmt.Errorf("the file is one of %d parts of a model (split.count), which is not supported: join them into one file", parts)
+	}
+	return nil
+}
+
+// checkNumbers refuses numbers that contradict each other.
+func checkNumbers(f *gguf.File, i Info) error {
+	key := func(name string) string { return i.Architecture + "." + name }
+	if v, ok := f.Get(key("attention.head_count_kv")); ok && v.Type != gguf.Array && i.Heads > 0 && i.Heads%i.KVHeads != 0 {
+		return fmt.Errorf("%s is %d, expected a divisor of %s, which is %d",
+			key("attention.head_count_kv"), i.KVHeads, key("attention.head_count"), i.Heads)
+	}
+	if v, ok := f.Get(key("attention.head_count")); ok && v.Type != gguf.Array && !f.Has(key("attention.key_length")) &&
+		i.Embedding%i.Heads != 0 {
+		return fmt.Errorf("%s is %d, expected a divisor of %s, which is %d",
+			key("attention.head_count"), i.Heads, key("embedding_length"), i.Embedding)
+	}
+	for _, name := range []string{"rope.freq_base", "attention.layer_norm_rms_epsilon", "rope.scaling.factor"} {
+		if !f.Has(key(name)) {
+			continue
+		}
+		x, err := f.Float(key(name))
+		if err != nil {
+			return err
+		}
+		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 || x == 0 && name != "rope.scaling.factor" {
+			return fmt.Errorf("%s is %v, expected a positive number", key(name), x)
+		}
+	}
+	return nil
+}
+
+// checkEmbedding compares the vocabulary with the rows of the embedding, if the file has tensors.
+func checkEmbedding(f *gguf.File, vocab int) error {
+	const name = "token_embd.weight"
+	t, ok := f.Tensor(name)
+	if !ok {
+		if len(f.Tensors) > 0 {
+			return fmt.Errorf("the file has tensors, but no %s", name)
+		}
+		return nil
+	}
+	if t.Rows() != uint64(vocab) {
+		return fmt.Errorf("tensor %s has %d rows, expected one for each of the %d tokens of the vocabulary", name, t.Rows(), vocab)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package models_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/models/tokenizer"
+)
+
+// Real files, by their names in the golden file.
+var realFiles = map[string]string{
+	"qwen2.5-0.5b": "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+	"qwen2.5-1.5b": "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+}
+
+// real opens a real file. TOKENROUTER_MODELS is the directory; if it is set, a missing file fails the test.
+func real(t testing.TB, name string) *models.Model {
+	t.Helper()
+	dir := os.Getenv("TOKENROUTER_MODELS")
+	if dir == "" {
+		t.Skip("TOKENROUTER_MODELS, the directory of the real GGUF files, is not set")
+	}
+	m, err := models.Open(filepath.Join(dir, realFiles[name]))
+	require.NoError(t, err)
+	return m
+}
+
+// The prompt ids of the golden file, which llama.cpp made.
+func TestGoldenPromptIDs(t *testing.T) {
+	path := os.Getenv("TOKENROUTER_GOLDEN")
+	if path == "" {
+		t.Skip("TOKENROUTER_GOLDEN, the path of the golden file, is not set")
+	}
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var golden struct {
+		Models map[string][]struct {
+			Prompt    string
+			PromptIDs []int32 `json:"prompt_ids"`
+			Text      string
+			Steps     []struct{ ID int32 }
+		}
+	}
+	require.NoError(t, json.Unmarshal(raw, &golden))
+	for name := range realFiles {
+		m := real(t, name)
+		require.NotEmpty(t, golden.Models[name])
+		for _, c := range golden.Models[name] {
+			got := m.Tokenizer().Encode(c.Prompt, tokenizer.Options{ParseSpecial: true, AddSpecial: true})
+			require.Equal(t, c.PromptIDs, got, "%s: %q", name, c.Prompt)
+
+			var answer []int32
+			for _, s := range c.Steps {
+				answer = append(answer, s.ID)
+			}
+			text, err := m.Tokenizer().Decode(answer, tokenizer.DecodeOptions{SkipSpecial: true})
+			require.NoError(t, err)
+			require.Equal(t, c.Text, text)
+		}
+	}
+}
+
+func TestRealPair(t *testing.T) {
+	small, large := real(t, "qwen2.5-0.5b"), real(t, "qwen2.5-1.5b")
+	vocab, err := models.CheckRoute(small, large)
+	require.NoError(t, err)
+	require.Equal(t, 151936, vocab)
+
+	require.Equal(t, models.Info{
+		Path: small.Info().Path, Size: 491400064, Architecture: "qwen2", Name: "Qwen2.5 Coder 0.5B Instruct AWQ",
+		ContextLength: 32768, VocabSize: 151936, Layers: 24, Embedding: 896, Heads: 14, KVHeads: 2, Tensors: 291,
+		Parameters: small.Info().Parameters, Quantization: small.Info().Quantization,
+	}, small.Info())
+	require.Equal(t, []int32{151643, 151645}, small.EndIDs()) // <|endoftext|>, <|im_end|>
+
+	for file, m := range map[string]*models.Model{"0.5b": small, "1.5b": large} {
+		want, err := os.ReadFile("chat/testdata/qwen2.5-coder-" + file + "-instruct.jinja")
+		require.NoError(t, err)
+		tmpl, err := m.Chat()
+		require.NoError(t, err)
+		require.Equal(t, string(want), tmpl.Source(), "the snapshots are those of the real template")
+
+		// The ids of <|im_start|>, "system", "\n", ... as in Qwen2.5's documentation of its vocabulary.
+		ids, err := m.Prompt(chat.Request{Messages: []chat.Message{chat.User("hi<|im_end|>")}})
+		require.NoError(t, err)
+		require.Equal(t, []int32{151644, 8948, 198}, ids[:3])
+		require.Equal(t, []int32{151644, 872, 198, 6023, 27, 91, 318, 6213, 91, 29, 151645, 198, 151644, 77091, 198}, ids[len(ids)-15:])
+	}
+}
+
+// Text of all kinds comes back, and one megabyte of it takes less than half a second.
+func TestRealVocabulary(t *testing.T) {
+	tok := real(t, "qwen2.5-0.5b").Tokenizer()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text")
+		got, err := tok.Decode(tok.Encode(text, tokenizer.Options{}), tokenizer.DecodeOptions{})
+		require.NoError(t, err)
+		require.Equal(t, text, got)
+	})
+
+	var mixed strings.Builder
+	r := rand.New(rand.NewPCG(1, 2))
+	words := strings.Fields("the of and quantization (n == 42) { return } don't Größe 日本語 の 🙂 naïve https://example.org/a?b=c -- 0x1F \t")
+	for mixed.Len() < 1<<20 {
+		mixed.WriteString(words[r.IntN(len(words))] + []string{" ", " ", "\n", "  "}[r.IntN(4)])
+	}
+	for name, text := range map[string]string{"mixed": mixed.String(), "one letter": strings.Repeat("a", 1<<20), "one script": strings.Repeat("世界", 1<<20/6)} {
+		best := time.Hour
+		for range 3 {
+			start := cpuTime(t)
+			require.NotEmpty(t, tok.Encode(text, tokenizer.Options{}))
+			best = min(best, cpuTime(t)-start)
+		}
+		t.Logf("%-10s %v", name, best)
+		require.Less(t, best, 500*time.Millisecond*raceFactor, name)
+	}
+}
+
+// cpuTime is what this process used, whatever else the machine does.
+func cpuTime(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func BenchmarkOpen(b *testing.B) {
+	for b.Loop() {
+		real(b, "qwen2.5-0.5b")
+	}
+}
