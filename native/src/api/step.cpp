@@ -109,7 +109,7 @@ void run_batch(tr_arena &arena, const tr_batch &batch) {
     Step step(arena, batch);
     arena.device->pool->run([&](cpu::Worker &worker) { step.run(worker); });
     if (step.broken_row() >= 0) {
-        fail(TR_ERR_INTERNAL, "row %d has logits that are not finite numbers: the model's weights are broken", step.broken_row());
+        fail(TR_ERR_INTERNAL, "row %d has logits that are not finite numbers: the model's activations left the range of float32", step.broken_row());
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "arch/finite.h"
 #include "base/error.h"
 
 namespace tr::arch {
@@ -10,6 +11,21 @@ namespace tr::arch {
 namespace {
 
 long long ll(uint64_t v) { return static_cast<long long>(v); }
+
+[[noreturn]] void fail_not_finite(const gguf::Tensor &t) {
+    fail(TR_ERR_FORMAT, "tensor %s has weights that are not finite numbers: the file is damaged", quoted(t.name).c_str());
+}
+
+// Clears `finite` if a weight is not. The workers share the blocks out among them.
+void check_finite(cpu::Worker &worker, const gguf::Tensor &t, std::atomic<bool> &finite) {
+    constexpr int64_t kChunk = 4096;
+    const quant::TypeInfo &info = *quant::type_info(static_cast<uint32_t>(t.type));
+    const auto n_blocks = static_cast<int64_t>(t.elements / info.block), n_chunks = (n_blocks + kChunk - 1) / kChunk;
+    for (int64_t i; (i = worker.next(n_chunks)) < n_chunks;) {
+        const int64_t begin = i * kChunk, n = std::min(kChunk, n_blocks - begin);
+        if (!blocks_finite(t.type, t.data + begin * info.bytes, static_cast<size_t>(n))) finite.store(false, std::memory_order_relaxed);
+    }
+}
 
 } // namespace
 
@@ -40,6 +56,7 @@ void Loader::vector(Array<float> &v, const std::string &name, int64_t n) {
         fail(TR_ERR_UNSUPPORTED, "tensor \"%s\" is of type %s; this build reads norms and biases as F32 or F16", name.c_str(),
              quant::type_name(static_cast<uint32_t>(t.type)));
     }
+    if (!blocks_finite(t.type, t.data, t.elements)) fail_not_finite(t);
     v = Array<float>(static_cast<size_t>(n), "a norm or bias");
     quant::dequantize(t.type, t.data, v.data(), v.size());
     weight_bytes_ += v.size() * sizeof(float);
@@ -64,7 +81,12 @@ void Loader::pack(const Claim &claim) {
     m.bytes = options_.ops.packed_bytes(m);
     m.data = allocate_memory(m.bytes, 1, "packed weights");
     weight_bytes_ += m.bytes;
-    options_.pool.run([&](cpu::Worker &worker) { options_.ops.pack(worker, m, claim.tensor->data); });
+    std::atomic<bool> finite = true;
+    options_.pool.run([&](cpu::Worker &worker) {
+        check_finite(worker, *claim.tensor, finite);
+        options_.ops.pack(worker, m, claim.tensor->data);
+    });
+    if (!finite) fail_not_finite(*claim.tensor);
 }
 
 void Loader::finish() {

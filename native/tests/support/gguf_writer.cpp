@@ -1,5 +1,6 @@
 #include "support/gguf_writer.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -38,6 +39,15 @@ void GgufWriter::strings(std::string_view key, const std::vector<std::string> &v
     put<uint64_t>(bytes, values.size());
     for (const std::string &v : values) put_string(bytes, v);
     pair(key, gguf::ValueType::Array, bytes);
+}
+
+void GgufWriter::replace_u32(std::string_view key, uint32_t value) {
+    Bytes head; // all of the pair but the value
+    put_string(head, key);
+    put(head, static_cast<uint32_t>(gguf::ValueType::U32));
+    const auto at = std::search(pairs_.begin(), pairs_.end(), head.begin(), head.end());
+    if (at == pairs_.end()) throw std::runtime_error("no pair " + std::string(key));
+    std::memcpy(&*at + head.size(), &value, sizeof value);
 }
 
 Bytes GgufWriter::bytes() const {

@@ -41,6 +41,8 @@ public:
     void u32(std::string_view key, uint32_t value) { scalar(key, gguf::ValueType::U32, value); }
     void f32(std::string_view key, float value) { scalar(key, gguf::ValueType::F32, value); }
     void string(std::string_view key, std::string_view value);
+    // Changes the value of a pair that u32() wrote.
+    void replace_u32(std::string_view key, uint32_t value);
     void strings(std::string_view key, const std::vector<std::string> &values);
 
     Bytes bytes() const;
