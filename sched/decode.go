@@ -1,6 +1,9 @@
 package sched
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // step is the batch that the decode loop is planning, running or routing. Its memory is used again by the next.
 type step struct {
@@ -71,9 +74,7 @@ func (s *subserver) awaitWork(timer *time.Timer) bool {
 			s.engine.activity.add(1)
 		} else if len(s.requests) == 0 && !s.checked {
 			s.checked = true
-			if err := s.pool.Check(); err != nil {
-				s.engine.fault(s.name, err)
-			}
+			s.audit()
 		}
 		s.mu.Unlock()
 		if ready {
@@ -110,6 +111,16 @@ func (s *subserver) ready() (ready bool, overdue time.Duration) {
 	}
 	overdue = s.maxWait - time.Since(s.waiting.head.since)
 	return overdue <= 0, overdue
+}
+
+// audit looks for faults in the books. It is run when there is no request, so it costs nobody anything.
+func (s *subserver) audit() {
+	if err := s.pool.Check(); err != nil {
+		s.engine.fault(s.name, err)
+	}
+	if free, pages := s.pool.FreePages(), s.pool.Pages(); free != pages {
+		s.engine.fault(s.name, fmt.Errorf("%d of %d KV pages are in use without a request", pages-free, pages))
+	}
 }
 
 // batchLimit is the most requests that fit in a step.

@@ -201,12 +201,7 @@ func (e *Engine) close(ctx context.Context) error {
 		if err := s.runner.Close(); err != nil {
 			errs = append(errs, fmt.Errorf("close the runner of %q: %w", s.name, err))
 		}
-		if err := s.pool.Check(); err != nil {
-			e.fault(s.name, err)
-		}
-		if free, pages := s.pool.FreePages(), s.pool.Pages(); free != pages {
-			e.fault(s.name, fmt.Errorf("%d of %d KV pages are still in use without a request", pages-free, pages))
-		}
+		s.audit()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

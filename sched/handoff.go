@@ -62,9 +62,8 @@ func (l *local) handoffMessage(to, known int) (m Message, err error) {
 // nothing is matched or allocated. One that is not known here is taken with its whole sequence.
 func (s *subserver) receive(m *Message) {
 	l := s.requests[m.Request]
-	if l != nil && l.generation < m.Generation { // its end must be on the way; the ID is in use again
-		s.finish(l)
-		l = nil
+	if l != nil && l.generation < m.Generation {
+		l = nil // the ID is in use again
 	}
 	if l == nil {
 		if m.Spec == nil || m.Start > 0 {

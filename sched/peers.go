@@ -119,7 +119,7 @@ func (p *peers) handle(m *Message) {
 	}
 	switch m.Kind {
 	case Admitted:
-		s.live[m.Request] = m.Generation
+		s.live[m.Request] = max(s.live[m.Request], m.Generation)
 	case Handoff:
 		s.receive(m)
 	case Resend:

@@ -51,3 +51,29 @@ func TestIllegalMoveIsAFault(t *testing.T) {
 	require.EqualError(t, e.Snapshot().Fault, `model "m": `+want)
 	require.ErrorContains(t, e.Close(t.Context()), want)
 }
+
+// When a subserver has nothing to do it audits its books: here a page is lost.
+func TestIdleAuditFindsALostPage(t *testing.T) {
+	t.Parallel()
+	found := make(chan error, 1)
+	e := newTestEngine(t, &Observer{Fault: func(model string, err error) {
+		select {
+		case found <- err:
+		default:
+		}
+	}})
+	s := e.subservers[0]
+	s.mu.Lock()
+	require.NoError(t, s.pool.Reserve(s.pool.New(), 1))
+	s.mu.Unlock()
+	stream, err := e.Submit(t.Context(), Request{Target: "m", Prompt: []int32{1}, MaxTokens: 1})
+	require.NoError(t, err)
+	for {
+		if event, err := stream.Next(t.Context()); err != nil || event.Finish != "" {
+			break
+		}
+	}
+	const want = "1 of 8 KV pages are in use without a request"
+	require.EqualError(t, <-found, want)
+	require.ErrorContains(t, e.Close(t.Context()), want)
+}

@@ -98,8 +98,12 @@ func (s *subserver) move(l *local, to State) bool {
 	return true
 }
 
-// take makes a request known here, without tokens.
+// take makes a request known here, without tokens. If its ID is still in use by an older one, whose end must be on the
+// way from another entry, that one ends now.
 func (s *subserver) take(id string, generation uint64, spec *Spec, self int, role router.Role) *local {
+	if old := s.requests[id]; old != nil {
+		s.finish(old)
+	}
 	l := &local{
 		id: id, generation: generation, spec: spec, self: self, role: role,
 		cache: s.pool.New(),
@@ -118,7 +122,7 @@ func (s *subserver) take(id string, generation uint64, spec *Spec, self int, rol
 func (s *subserver) admit(o *owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.live[o.id] = o.generation
+	s.live[o.id] = max(s.live[o.id], o.generation)
 	l := s.take(o.id, o.generation, o.spec, 0, o.role)
 	l.append(o.prompt...)
 	s.move(l, Waiting)
