@@ -1,0 +1,26 @@
+package sched
+
+// SetTransport puts f between the inter-model loops: it is given each message and what delivers it. To be called before
+// the first request.
+func (e *Engine) SetTransport(f func(m Message, deliver func(Message))) {
+	deliver := e.deliver
+	e.deliver = func(m Message) { f(m, deliver) }
+}
+
+// Forget makes a subserver lose a request that is away, as a peer that was restarted would have.
+func (e *Engine) Forget(model, id string) bool {
+	s := e.byName[model]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.requests[id]
+	if l == nil || l.state != Pending {
+		return false
+	}
+	s.counts[Pending]--
+	delete(s.requests, id)
+	s.pool.Free(l.cache)
+	return true
+}
+
+// Uncount undoes the activity of a message that a transport drops, or adds that of one that it makes.
+func (e *Engine) Uncount(n int) { e.activity.done(n) }
