@@ -24,11 +24,6 @@ func checkPlatform() error {
 	return nil
 }
 
-// usesMusl reports whether the mapped files of a process (in the format of /proc/PID/maps) hold musl's loader.
-func usesMusl(maps string) bool {
-	return strings.Contains(maps, "/ld-musl-") || strings.Contains(maps, "/libc.musl-")
-}
-
 // openObject loads a shared object and keeps its symbols to itself.
 func openObject(path string) (uintptr, error) {
 	object, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
