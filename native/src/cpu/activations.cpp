@@ -11,6 +11,7 @@ template <class Record> Buffer records(int64_t columns, int64_t k) {
 } // namespace
 
 Activations::Activations() : impl(std::make_unique<Impl>()) {}
+Activations::Activations(Activations &&) noexcept = default;
 Activations::~Activations() = default;
 
 void Activations::reserve(int64_t max_columns, int64_t max_k, uint32_t forms) {

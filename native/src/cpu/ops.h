@@ -47,6 +47,7 @@ struct Matrix {
 // that table's products can read.
 struct Activations {
     Activations();
+    Activations(Activations &&) noexcept;
     ~Activations();
     void reserve(int64_t max_columns, int64_t max_k, uint32_t forms); // throws std::bad_alloc
     struct Impl;
