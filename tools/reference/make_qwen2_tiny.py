@@ -26,7 +26,9 @@ from transformers import Qwen2Config, Qwen2ForCausalLM
 from tiny_tokenizer import train
 
 VOCAB, HIDDEN, LAYERS, HEADS, KV_HEADS, FFN, CONTEXT = 320, 64, 2, 4, 2, 96, 512
-THETA, EPS = 1e6, 1e-6
+# RoPE base and epsilon of the norms: Qwen2.5's in one model, others in the other one, so that neither can be taken from
+# anywhere but the file.
+CONSTANTS = {"tied": (1e6, 1e-6), "untied": (1e4, 1e-2)}
 CHAT_TEMPLATE = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
@@ -41,12 +43,14 @@ TEXTS = [
 ]
 
 
-def build(tied: bool, half: bool, seed: int) -> Qwen2ForCausalLM:
-    """A model with weights large enough that attention is not uniform and the logits are spread over several nats."""
+def build(name: str, tied: bool, half: bool, seed: int) -> Qwen2ForCausalLM:
+    """A model with weights large enough that attention is not uniform and the logits are spread over several nats, and
+    small enough that half-precision keys and values, as the engine keeps them, stay well below the tolerance."""
+    theta, eps = CONSTANTS[name]
     config = Qwen2Config(
         vocab_size=VOCAB, hidden_size=HIDDEN, intermediate_size=FFN, num_hidden_layers=LAYERS,
         num_attention_heads=HEADS, num_key_value_heads=KV_HEADS, max_position_embeddings=CONTEXT,
-        rms_norm_eps=EPS, rope_theta=THETA, tie_word_embeddings=tied, attn_implementation="eager",
+        rms_norm_eps=eps, rope_theta=theta, tie_word_embeddings=tied, attn_implementation="eager",
     )
     model = Qwen2ForCausalLM(config).eval()
     random = torch.Generator().manual_seed(seed)
@@ -56,11 +60,11 @@ def build(tied: bool, half: bool, seed: int) -> Qwen2ForCausalLM:
             if "norm" in name:
                 value = 1 + 0.2 * noise
             elif name.endswith("bias"):
-                value = 0.5 * noise
+                value = 0.3 * noise
             elif "embed_tokens" in name:
                 value = noise / (4 if tied else 1)
             else:
-                value = 1.5 * noise / p.shape[-1] ** 0.5
+                value = noise / p.shape[-1] ** 0.5
             # Norms and biases stay F32 in GGUF files, whatever the weights are.
             p.copy_(value.half().float() if half and p.dim() == 2 else value)
     return model
@@ -135,7 +139,8 @@ def gguf_name(name: str) -> str:
     return name
 
 
-def export(path: Path, model: Qwen2ForCausalLM, tokenizer, half: bool) -> None:
+def export(path: Path, name: str, model: Qwen2ForCausalLM, tokenizer, half: bool) -> None:
+    theta, eps = CONSTANTS[name]
     writer = gguf.GGUFWriter(path, "qwen2")
     writer.add_name(path.stem)
     writer.add_context_length(CONTEXT)
@@ -144,8 +149,8 @@ def export(path: Path, model: Qwen2ForCausalLM, tokenizer, half: bool) -> None:
     writer.add_feed_forward_length(FFN)
     writer.add_head_count(HEADS)
     writer.add_head_count_kv(KV_HEADS)
-    writer.add_rope_freq_base(THETA)
-    writer.add_layer_norm_rms_eps(EPS)
+    writer.add_rope_freq_base(theta)
+    writer.add_layer_norm_rms_eps(eps)
     writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16 if half else gguf.LlamaFileType.ALL_F32)
     write_tokenizer(writer, tokenizer)
     for name, p in model.named_parameters():  # a tied output matrix appears once, as the embedding
@@ -165,8 +170,8 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     tokenizer = train(VOCAB)
     for name, tied, half, seed in [("tied", True, False, 1), ("untied", False, True, 2)]:
-        model = build(tied, half, seed)
-        export(out / f"qwen2-tiny-{name}.gguf", model, tokenizer, half)
+        model = build(name, tied, half, seed)
+        export(out / f"qwen2-tiny-{name}.gguf", name, model, tokenizer, half)
         write_golden(out / f"qwen2-tiny-{name}.golden", model)
     rows = [{"text": t, "ids": tokenizer.encode(t).ids} for t in TEXTS]
     lines = ",\n".join(json.dumps(r, ensure_ascii=False) for r in rows)
