@@ -42,7 +42,6 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 	ctx, cancel := context.WithTimeoutCause(c.Request.Context(), s.options.RequestTimeout, errTimeout)
 	defer cancel()
 	a := &answering{call: call, server: s, gin: c, ctx: ctx}
-	recordOf(c).details = a.describe
 	for i, r := range call.requests {
 		stream, err := e.Submit(ctx, r)
 		if err != nil {
@@ -59,6 +58,7 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 	} else {
 		a.collect()
 	}
+	recordOf(c).details = a.describe()
 }
 
 // merge reads all choices into one channel, which is closed when all have ended or the context is done. wait returns
@@ -165,24 +165,23 @@ func (a *answering) collect() {
 	}
 }
 
-// describe writes what the log says of an answer.
-func (a *answering) describe(e *zerolog.Event) {
-	e.Str("model", a.target.Name).Bool("stream", a.streamed).Uint64("seed", a.seed)
-	if len(a.choices) == 0 {
-		return
-	}
+// describe gives what the log says of an answer.
+func (a *answering) describe() func(*zerolog.Event) {
 	r, u := a.account()
-	e.Str("algorithm", r.Algorithm).Int("choices", len(a.choices)).Int("prompt_tokens", u.PromptTokens).
-		Int("completion_tokens", u.CompletionTokens).Interface("tokens", r.Tokens).Int("discarded", r.Discarded).
-		Int("handoffs", r.Handoffs)
-	if f := a.choices[0].finish; f != "" {
-		e.Str("finish", f)
-	}
-	if a.first.IsZero() {
-		return
-	}
-	e.Dur("first_token", a.first.Sub(a.created))
-	if took := time.Since(a.first).Seconds(); u.CompletionTokens > len(a.choices) && took > 0 {
-		e.Float64("tokens_per_second", float64(u.CompletionTokens-len(a.choices))/took)
+	now := time.Now()
+	return func(e *zerolog.Event) {
+		e.Str("model", a.target.Name).Str("algorithm", r.Algorithm).Bool("stream", a.streamed).Uint64("seed", a.seed).
+			Int("choices", len(a.choices)).Int("prompt_tokens", u.PromptTokens).Int("completion_tokens", u.CompletionTokens).
+			Interface("tokens", r.Tokens).Int("discarded", r.Discarded).Int("handoffs", r.Handoffs)
+		if f := a.choices[0].finish; f != "" {
+			e.Str("finish", f)
+		}
+		if a.first.IsZero() {
+			return
+		}
+		e.Dur("first_token", a.first.Sub(a.created))
+		if took := now.Sub(a.first).Seconds(); u.CompletionTokens > len(a.choices) && took > 0 {
+			e.Float64("tokens_per_second", float64(u.CompletionTokens-len(a.choices))/took)
+		}
 	}
 }

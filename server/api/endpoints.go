@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/tokenrouter/tokenrouter/models"
 	"github.com/tokenrouter/tokenrouter/models/chat"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/openai"
@@ -33,7 +35,7 @@ func (s *Server) chatCompletions(c *gin.Context) {
 			q.Top = int(*r.TopLogprobs)
 		}
 		if q.Prompt, err = t.Text.Prompt(conversation(r)); err != nil {
-			return nil, openai.Invalid("messages", openai.CodeInvalidValue, "%v", err)
+			return nil, unrendered(t, err)
 		}
 		if e := fits(t, "messages", q.Prompt); e != nil {
 			return nil, e
@@ -55,6 +57,26 @@ func conversation(r *openai.ChatRequest) chat.Request {
 		q.Messages[i] = to
 	}
 	return q
+}
+
+// unrendered turns an error of the chat template into one of the API.
+func unrendered(t *Target, err error) *openai.Error {
+	var input *chat.InputError
+	var raised *chat.RaisedError
+	switch {
+	case errors.As(err, &input):
+		param := input.Field
+		if !strings.HasPrefix(param, "messages") {
+			param = "chat_template_kwargs"
+		}
+		return openai.Invalid(param, openai.CodeInvalidValue, "%v", input)
+	case errors.As(err, &raised):
+		return openai.Invalid("messages", openai.CodeInvalidValue, "%v", raised)
+	case errors.Is(err, models.ErrNoTemplate):
+		return openai.Invalid("model", openai.CodeUnsupportedValue, "%q cannot chat: %v. Use /v1/completions", t.Name, models.ErrNoTemplate)
+	default:
+		return openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "the conversation could not be written for %q: %v", t.Name, err)
+	}
 }
 
 // completions answers POST /v1/completions.

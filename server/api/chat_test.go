@@ -1,0 +1,171 @@
+package api
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tokenrouter/tokenrouter/sched"
+)
+
+// story is an answer of two models: "aé", whose é is made of a token of each, with a token of the small model thrown
+// away before the last. The vocabulary has 8: the first byte of é, 9: its second, 16: a, 17: b, 18: c.
+func story() *script {
+	half := token(8, "\xc3", 0, -0.5)
+	half.Info.TopIDs, half.Info.TopLogProbs = []int32{8, 9}, []float32{-0.5, -2}
+	rest := token(9, "\xa9", 1, -1)
+	rest.Info.TopIDs, rest.Info.TopLogProbs = []int32{9, 17}, []float32{-1, -3}
+	rest.Info.Handoffs = 1
+	rest.Info.Discarded = []sched.Discard{{Model: 0, Token: 18, LogProb: -4, Entropy: 2}}
+	a := token(16, "a", 0, -0.25)
+	a.Info.TopIDs, a.Info.TopLogProbs = []int32{16, 17}, []float32{-0.25, float32(math.Inf(-1))}
+	end := token(2, "<|2|>", 1, -0.125)
+	end.End = true
+	return &script{
+		events: []sched.Event{
+			{Text: "a", Tokens: []sched.Token{a}},
+			{Text: "é", Tokens: []sched.Token{half, rest}},
+			{Tokens: []sched.Token{end}, Finish: sched.FinishStop},
+		},
+		summary: sched.Summary{
+			Prompt: 3, Completion: 4, Tokens: map[string]int{"small": 2, "large": 2}, Discarded: 1, Handoffs: 1,
+			Route: "pair", Algorithm: "r-stitch",
+		},
+	}
+}
+
+var varying = regexp.MustCompile(`"id":"(chatcmpl|cmpl)-[A-Z2-7]{26}"|"created":[0-9]{10}|"seed":[0-9]+`)
+
+// settled replaces what differs from call to call.
+func settled(text string) string {
+	return varying.ReplaceAllStringFunc(text, func(s string) string {
+		switch {
+		case strings.HasPrefix(s, `"id":"chatcmpl`):
+			return `"id":"CHAT"`
+		case strings.HasPrefix(s, `"id"`):
+			return `"id":"CMPL"`
+		case strings.HasPrefix(s, `"seed"`):
+			return `"seed":0`
+		default:
+			return `"created":0`
+		}
+	})
+}
+
+const (
+	chatHead   = `{"id":"CHAT","object":"chat.completion","created":0,"model":"pair","system_fingerprint":"fp_pair",`
+	chunkHead  = `{"id":"CHAT","object":"chat.completion.chunk","created":0,"model":"pair","system_fingerprint":"fp_pair",`
+	storyUsage = `{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`
+	storyRoute = `{"route":"pair","algorithm":"r-stitch","tokens":{"large":2,"small":2},"discarded":1,"handoffs":1}`
+	storyTrace = `{"route":"pair","algorithm":"r-stitch","tokens":{"large":2,"small":2},"discarded":1,"handoffs":1,"seed":0,"trace":[` +
+		`{"token":"a","id":16,"model":"small","logprob":-0.25,"entropy":0.25},` +
+		`{"token":"\\xc3","id":8,"model":"small","logprob":-0.5,"entropy":0.25},` +
+		`{"token":"\\xa9","id":9,"model":"large","logprob":-1,"entropy":0.25,"handoffs":1,"discarded":[{"token":"c","id":18,"model":"small","logprob":-4,"entropy":2}]},` +
+		`{"token":"<|2|>","id":2,"model":"large","logprob":-0.125,"entropy":0.25}]}`
+	aLogprob = `{"token":"a","logprob":-0.25,"bytes":[97],"top_logprobs":[` +
+		`{"token":"a","logprob":-0.25,"bytes":[97]},{"token":"b","logprob":-9999,"bytes":[98]}]}`
+	eLogprobs = `{"token":"\\xc3","logprob":-0.5,"bytes":[195],"top_logprobs":[` +
+		`{"token":"\\xc3","logprob":-0.5,"bytes":[195]},{"token":"\\xa9","logprob":-2,"bytes":[169]}]},` +
+		`{"token":"\\xa9","logprob":-1,"bytes":[169],"top_logprobs":[` +
+		`{"token":"\\xa9","logprob":-1,"bytes":[169]},{"token":"b","logprob":-3,"bytes":[98]}]}`
+)
+
+func TestChat(t *testing.T) {
+	for _, c := range []struct{ name, members, want string }{
+		{"plain", "", chatHead + `"choices":[{"index":0,"message":{"role":"assistant","content":"aé","refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
+			`"usage":` + storyUsage + `,"routing":` + storyRoute + `}`},
+		{"log-probabilities", `"logprobs":true,"top_logprobs":2`, chatHead + `"choices":[{"index":0,"message":{"role":"assistant","content":"aé","refusal":null},` +
+			`"logprobs":{"content":[` + aLogprob + `,` + eLogprobs + `],"refusal":null},"finish_reason":"stop"}],"usage":` + storyUsage + `,"routing":` + storyRoute + `}`},
+		{"trace", `"routing":{"trace":true}`, chatHead + `"choices":[{"index":0,"message":{"role":"assistant","content":"aé","refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
+			`"usage":` + storyUsage + `,"routing":` + storyTrace + `}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, body := newSite(t, story(), nil).post(t, "/v1/chat/completions", chatBody("pair", c.members))
+			require.Equal(t, 200, r.StatusCode, body)
+			require.Equal(t, "application/json; charset=utf-8", r.Header.Get("Content-Type"))
+			require.NotEmpty(t, r.Header.Get("X-Request-Id"))
+			require.Equal(t, c.want, settled(body))
+		})
+	}
+}
+
+// The order of chunks is that of the API reference: role, content, finish, usage if asked for, [DONE].
+func TestChatStream(t *testing.T) {
+	role := `"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`
+	finish := `"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]`
+	content := func(text, logprobs string) string {
+		return `"choices":[{"index":0,"delta":{"content":"` + text + `"},"logprobs":` + logprobs + `,"finish_reason":null}]`
+	}
+	for _, c := range []struct {
+		name, members string
+		want          []string
+	}{
+		{"plain", "", []string{
+			chunkHead + role + `}`,
+			chunkHead + content("a", "null") + `}`,
+			chunkHead + content("é", "null") + `}`,
+			chunkHead + finish + `,"routing":` + storyRoute + `}`,
+			"[DONE]",
+		}},
+		{"usage and trace", `,"stream_options":{"include_usage":true},"routing":{"trace":true}`, []string{
+			chunkHead + role + `,"usage":null}`,
+			chunkHead + content("a", "null") + `,"usage":null}`,
+			chunkHead + content("é", "null") + `,"usage":null}`,
+			chunkHead + finish + `,"usage":null,"routing":` + storyTrace + `}`,
+			chunkHead + `"choices":[],"usage":` + storyUsage + `}`,
+			"[DONE]",
+		}},
+		{"log-probabilities", `,"logprobs":true,"top_logprobs":2`, []string{
+			chunkHead + role + `}`,
+			chunkHead + content("a", `{"content":[`+aLogprob+`],"refusal":null}`) + `}`,
+			chunkHead + content("é", `{"content":[`+eLogprobs+`],"refusal":null}`) + `}`,
+			chunkHead + finish + `,"routing":` + storyRoute + `}`,
+			"[DONE]",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, body := newSite(t, story(), nil).post(t, "/v1/chat/completions", chatBody("pair", `"stream":true`+c.members))
+			require.Equal(t, 200, r.StatusCode, body)
+			require.Equal(t, "text/event-stream; charset=utf-8", r.Header.Get("Content-Type"))
+			require.Equal(t, "no-cache", r.Header.Get("Cache-Control"))
+			got := events(t, body)
+			for i := range got {
+				got[i] = settled(got[i])
+			}
+			require.Equal(t, c.want, got)
+			require.Equal(t, 1, len(regexp.MustCompile(`chatcmpl-[A-Z2-7]{26}`).FindAllString(strings.Join(unique(body), ""), -1)), "one id for all chunks")
+		})
+	}
+}
+
+// unique lists the different ids in a stream.
+func unique(body string) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, id := range regexp.MustCompile(`chatcmpl-[A-Z2-7]{26}`).FindAllString(body, -1) {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// The tokens of a stop string are counted, but neither shown nor among the log-probabilities.
+func TestTokensOfAStopStringAreNotShown(t *testing.T) {
+	s := &script{
+		events: []sched.Event{
+			{Text: "ab", Tokens: []sched.Token{token(7, "ab", 0, -1)}},
+			{Text: "c", Tokens: []sched.Token{token(6, "cX", 0, -1), token(5, "YZ", 0, -1)}, Finish: sched.FinishStop},
+		},
+		summary: sched.Summary{Prompt: 1, Completion: 3, Tokens: map[string]int{"small": 3}, Route: "small", Algorithm: "single"},
+	}
+	for _, stream := range []string{"false", "true"} {
+		_, body := newSite(t, s, nil).post(t, "/v1/chat/completions", chatBody("small", `"stop":"XYZ","logprobs":true,"stream":`+stream))
+		require.Contains(t, body, `"token":"cX"`)
+		require.NotContains(t, body, "YZ")
+	}
+}

@@ -1,0 +1,226 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/router"
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/sched/simrunner"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// vocab is how many ids the test's targets have.
+const vocab = 500
+
+// bytesText is a tokenizer for tests: a byte of text is token 16 + byte, ids below 4 are special; pieces of tokens are
+// those of the simulated models. Of a conversation it makes the texts one after another, each behind a token 3.
+type bytesText struct {
+	simrunner.Text
+	err error // of Prompt
+}
+
+func (t bytesText) Encode(text string) []int32 {
+	ids := []int32{}
+	for i := range len(text) {
+		ids = append(ids, 16+int32(text[i]))
+	}
+	return ids
+}
+
+func (t bytesText) Prompt(r chat.Request) ([]int32, error) {
+	var ids []int32
+	for _, m := range r.Messages {
+		ids = append(ids, 3)
+		for _, p := range m.Content {
+			ids = append(ids, t.Encode(p.Text)...)
+		}
+	}
+	return ids, t.err
+}
+
+var theText = bytesText{Text: simrunner.Text{Special: 4}}
+
+var created = time.Unix(1_700_000_000, 0)
+
+// targets are a route of two models, and each alone.
+func targets() []Target {
+	threshold := 0.5
+	return []Target{
+		{Name: "pair", Algorithm: "r-stitch", Params: router.Params{Threshold: &threshold}, Models: []string{"small", "large"},
+			Context: 1024, Vocab: vocab, Created: created, Fingerprint: "fp_pair", Text: theText},
+		{Name: "small", Algorithm: "single", Models: []string{"small"}, Context: 2048, Vocab: vocab, Created: created, Fingerprint: "fp_small", Text: theText},
+		{Name: "org/large", Algorithm: "single", Models: []string{"large"}, Context: 1024, Vocab: vocab, Created: created, Fingerprint: "fp_large", Text: theText},
+	}
+}
+
+// script is an engine that answers every request with the same events, and remembers what it was asked. After the last
+// event of a script without an end it waits for the cancellation.
+type script struct {
+	events  []sched.Event
+	summary sched.Summary
+	refuse  error
+
+	mu       sync.Mutex
+	requests []sched.Request
+	ended    sync.WaitGroup // counts the requests whose context is not done
+}
+
+func (s *script) Submit(ctx context.Context, r sched.Request) (Stream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r)
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	s.ended.Add(1)
+	context.AfterFunc(ctx, s.ended.Done)
+	return &scripted{script: s, left: s.events}, nil
+}
+
+type scripted struct {
+	script *script
+	left   []sched.Event
+}
+
+func (s *scripted) Summary() sched.Summary { return s.script.summary }
+
+func (s *scripted) Next(ctx context.Context) (sched.Event, error) {
+	if len(s.left) > 0 {
+		e := s.left[0]
+		s.left = s.left[1:]
+		return e, nil
+	}
+	if n := len(s.script.events); n > 0 && s.script.events[n-1].Finish != "" {
+		return sched.Event{}, io.EOF
+	}
+	<-ctx.Done()
+	return sched.Event{}, context.Cause(ctx)
+}
+
+// site is a server on a real connection.
+type site struct {
+	*httptest.Server
+	api *Server
+	log *syncBuffer
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// newSite starts a server; engine nil leaves it loading.
+func newSite(t *testing.T, engine Engine, adjust func(*Options)) *site {
+	t.Helper()
+	log := &syncBuffer{}
+	o := Options{Log: zerolog.New(log).Level(zerolog.DebugLevel)}
+	if adjust != nil {
+		adjust(&o)
+	}
+	s := &site{api: New(o), log: log}
+	if engine != nil {
+		s.api.Ready(targets(), engine)
+	}
+	s.Server = httptest.NewServer(s.api)
+	t.Cleanup(func() {
+		s.Close()
+		s.Client().CloseIdleConnections()
+	})
+	return s
+}
+
+func (s *site) post(t *testing.T, path, body string) (*http.Response, string) {
+	t.Helper()
+	r, err := s.Client().Post(s.URL+path, "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	return r, read(t, r)
+}
+
+func (s *site) get(t *testing.T, path string) (*http.Response, string) {
+	t.Helper()
+	r, err := s.Client().Get(s.URL + path)
+	require.NoError(t, err)
+	return r, read(t, r)
+}
+
+func read(t *testing.T, r *http.Response) string {
+	t.Helper()
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// events cuts a stream of server-sent events into their data.
+func events(t *testing.T, stream string) []string {
+	t.Helper()
+	require.True(t, strings.HasSuffix(stream, "\n\n"), stream)
+	var out []string
+	scan := bufio.NewScanner(strings.NewReader(stream))
+	scan.Buffer(nil, 1<<20)
+	for scan.Scan() {
+		line := scan.Text()
+		if line == "" || strings.HasPrefix(line, ":") {
+			continue
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		require.True(t, ok, "a line that is no event: %q", line)
+		out = append(out, data)
+	}
+	return out
+}
+
+// token makes a token as the engine reports it.
+func token(id int32, text string, model int, logprob float32) sched.Token {
+	return sched.Token{ID: id, Text: text, Info: sched.TokenInfo{Model: model, LogProb: logprob, Entropy: 0.25}}
+}
+
+// chatBody and completionBody make minimal bodies with further members.
+func chatBody(model, members string) string {
+	return fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"hi"}]%s}`, model, member(members))
+}
+
+func completionBody(model, members string) string {
+	return fmt.Sprintf(`{"model":%q,"prompt":"hi"%s}`, model, member(members))
+}
+
+func member(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "," + s
+}
+
+func unmarshal(t *testing.T, text string, into any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(text), into), text)
+}
