@@ -2,4 +2,4 @@
 
 package models_test
 
-const raceFactor = 1
+const raceDetector = false

@@ -2,4 +2,4 @@
 
 package tokenizer
 
-const raceFactor = 1
+const raceDetector = false

@@ -2,5 +2,5 @@
 
 package tokenizer
 
-// The race detector slows memory access down some ten times.
-const raceFactor = 20
+// With the race detector on, time says nothing.
+const raceDetector = true

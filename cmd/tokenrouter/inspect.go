@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/gguf"
+)
+
+func newInspectCommand() *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use:   "inspect FILE.gguf",
+		Short: "Show what is in a GGUF file, and what is wrong with it",
+		Long: `Show what is in a GGUF file: metadata, tensors, tokenizer, chat template, and the problems that keep it, or a part of
+it, from being used. Only the header is read, so this is quick whatever the size of the file.`,
+		Example: "  tokenrouter inspect model.gguf\n  tokenrouter inspect model.gguf --json | jq .problems",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := gguf.Open(args[0])
+			if err != nil {
+				return err
+			}
+			r := models.Inspect(f)
+			if asJSON {
+				return inspectJSON(cmd.OutOrStdout(), f, r, all)
+			}
+			return inspectText(cmd.OutOrStdout(), f, r, all)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&all, "all", false, "print long arrays whole, and the list of tensors as text too")
+	return cmd
+}
+
+// The JSON of inspect. Names stay: scripts read them.
+type (
+	inspection struct {
+		models.Info
+		Version    uint32            `json:"gguf_version"`
+		Alignment  uint64            `json:"alignment"`
+		DataOffset int64             `json:"data_offset"`
+		Tokenizer  *tokenizerDetails `json:"tokenizer"`
+		Template   *string           `json:"chat_template"`
+		Metadata   []metadataEntry   `json:"metadata"`
+		TensorList []tensorEntry     `json:"tensor_list"`
+		Problems   []string          `json:"problems"`
+	}
+	tokenizerDetails struct {
+		Model  string           `json:"model"`
+		Pre    string           `json:"pre"`
+		Types  map[string]int   `json:"token_types"`
+		IDs    map[string]int32 `json:"special_ids"`
+		End    []int32          `json:"end_ids"`
+		AddBOS bool             `json:"add_bos"`
+		AddEOS bool             `json:"add_eos"`
+	}
+	metadataEntry struct {
+		Key    string `json:"key"`
+		Type   string `json:"type"`
+		Length int    `json:"length,omitempty"` // of an array
+		Value  any    `json:"value"`            // the first entries of a long array
+	}
+	tensorEntry struct {
+		Name   string   `json:"name"`
+		Type   string   `json:"type"`
+		Shape  []uint64 `json:"shape"`
+		Offset int64    `json:"offset"`
+		Size   int64    `json:"size"`
+	}
+)
+
+func inspectJSON(w io.Writer, f *gguf.File, r models.Report, all bool) error {
+	out := inspection{
+		Info: r.Info, Version: f.Version, Alignment: f.Alignment, DataOffset: f.DataOffset, Tokenizer: detailsOf(r.Tokenizer),
+		Metadata: []metadataEntry{}, TensorList: []tensorEntry{}, Problems: []string{},
+	}
+	if r.Template != "" {
+		out.Template = &r.Template
+	}
+	for _, key := range f.Keys() {
+		v, _ := f.Get(key)
+		out.Metadata = append(out.Metadata, entryOf(key, v, all))
+	}
+	for _, t := range f.Tensors {
+		out.TensorList = append(out.TensorList, tensorEntry{t.Name, t.Type.String(), t.Shape, t.Offset, t.Size})
+	}
+	for _, p := range r.Problems {
+		out.Problems = append(out.Problems, p.Error())
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(out); err != nil {
+		return fmt.Errorf("write the inspection of %s: %w", f.Path, err)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tokenrouter/tokenrouter/models/gguf"
+	"github.com/tokenrouter/tokenrouter/models/modelstest"
+)
+
+func wholeFile() *gguf.Writer {
+	return modelstest.Vocabulary().
+		Set("qwen2.context_length", uint32(128)).Set("qwen2.block_count", uint32(2)).
+		Set("qwen2.embedding_length", uint32(32)).Set("qwen2.attention.head_count", uint32(4)).
+		Set("x.long", make([]uint8, 20)).Set("x.nan", math.NaN()).Set("x.evil\x1b[31m", "\x1b]0;title\a").
+		Tensor("token_embd.weight", 8, []uint64{32, 504}, make([]byte, 504*34)).
+		Tensor("output_norm.weight", gguf.TensorF32, []uint64{32}, make([]byte, 128))
+}
+
+func TestInspectText(t *testing.T) {
+	path := modelstest.Path(t, "whole.gguf", wholeFile())
+	got, err := call(newInspectCommand(), "", path)
+	require.NoError(t, err)
+	for _, want := range []string{
+		path, "GGUF version 3, alignment 32", "qwen2", "tiny vocabulary", "parameters        16160 in 2 tensors", "Q8_0 99%, F32 <1%",
+		"gpt2, pre-tokenizer qwen2, 504 tokens (3 control, 496 normal, 3 unused, 2 user-defined)",
+		`eos 498 "<|im_end|>"`, `end of an answer  496 "<|endoftext|>", 498 "<|im_end|>"`,
+		"metadata (19)", "array of string", `504: ["!", "\"", "#", "$", "%", "&", "'", "(", ...]`,
+		"tensors (2), by type", "problems\n  none\n", `x.evil\x1b[31m`, `"\x1b]0;title\a"`,
+	} {
+		require.Contains(t, got, want)
+	}
+	require.NotContains(t, got, "\x1b", "what a file holds is not sent to the terminal as it is")
+	require.NotContains(t, got, "output_norm.weight")
+
+	got, err = call(newInspectCommand(), "", path, "--all")
+	require.NoError(t, err)
+	require.Regexp(t, `output_norm\.weight +F32 +32 +\d+ +128\n`, got)
+	require.Regexp(t, `token_embd\.weight +Q8_0 +32 x 504 +\d+ +17136\n`, got)
+}
+
+func TestInspectVocabulary(t *testing.T) {
+	got, err := call(newInspectCommand(), "", tinyVocab)
+	require.NoError(t, err)
+	require.Contains(t, got, "none: the file is a vocabulary only")
+	require.NotContains(t, got, "layers")
+}
+
+func TestInspectJSON(t *testing.T) {
+	path := modelstest.Path(t, "whole.gguf", wholeFile())
+	decode := func(args ...string) (m map[string]any) {
+		got, err := call(newInspectCommand(), "", append([]string{path, "--json"}, args...)...)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal([]byte(got), &m))
+		return m
+	}
+	m := decode()
+	require.Equal(t, "qwen2", m["architecture"])
+	require.EqualValues(t, 504, m["vocab_size"])
+	require.EqualValues(t, 3, m["gguf_version"])
+	require.Equal(t, modelstest.Template, m["chat_template"])
+	require.Empty(t, m["problems"])
+	require.Len(t, m["tensor_list"], 2)
+	first := m["tensor_list"].([]any)[0].(map[string]any)
+	require.Equal(t, "Q8_0", first["type"])
+	require.Equal(t, []any{32.0, 504.0}, first["shape"])
+	tok := m["tokenizer"].(map[string]any)
+	require.Equal(t, []any{496.0, 498.0}, tok["end_ids"])
+	require.Equal(t, map[string]any{"bos": 496.0, "eos": 498.0, "padding": 496.0}, tok["special_ids"])
+
+	find := func(m map[string]any, key string) map[string]any {
+		for _, e := range m["metadata"].([]any) {
+			if e := e.(map[string]any); e["key"] == key {
+				return e
+			}
+		}
+		t.Fatal(key)
+		return nil
+	}
+	require.Len(t, find(m, "x.long")["value"], 8)
+	require.EqualValues(t, 20, find(m, "x.long")["length"])
+	require.Equal(t, "NaN", find(m, "x.nan")["value"])
+	require.Len(t, find(decode("--all"), "tokenizer.ggml.tokens")["value"], 504)
+}
+
+func TestInspectShowsProblems(t *testing.T) {
+	path := modelstest.Path(t, "odd.gguf", wholeFile().Set("tokenizer.ggml.pre", "viking").Set("qwen2.block_count", uint32(0)))
+	got, err := call(newInspectCommand(), "", path)
+	require.NoError(t, err, "the file can be looked at all the same")
+	require.Contains(t, got, "none that works, see problems")
+	require.Contains(t, got, "qwen2.block_count is 0, expected 1 to 4096")
+	require.Contains(t, got, `pre-tokenizer "viking" (tokenizer.ggml.pre) is not supported`)
+
+	got, err = call(newInspectCommand(), "", path, "--json")
+	require.NoError(t, err)
+	var m map[string]any
+	require.NoError(t, json.Unmarshal([]byte(got), &m))
+	require.Len(t, m["problems"], 2)
+	require.Nil(t, m["tokenizer"])
+}
+
+func TestInspectErrors(t *testing.T) {
+	var b bytes.Buffer
+	_, err := wholeFile().WriteTo(&b)
+	require.NoError(t, err)
+	cut := filepath.Join(t.TempDir(), "cut.gguf")
+	require.NoError(t, os.WriteFile(cut, b.Bytes()[:b.Len()-1], 0o600))
+	_, err = call(newInspectCommand(), "", cut)
+	require.ErrorContains(t, err, `tensor "output_norm.weight"`)
+	require.ErrorContains(t, err, "the file is truncated (download it again) or the offset is wrong")
+	_, err = call(newInspectCommand(), "", "none.gguf")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = call(newInspectCommand(), "")
+	require.ErrorContains(t, err, "accepts 1 arg(s), received 0")
+}
+
+func TestByteSize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 999: "999 bytes", 1000: "1.0 kB", 491400064: "491.4 MB", 999_960: "1.0 MB", 1117320768: "1.1 GB", 3_000_000_000_000_000: "3000.0 TB",
+	} {
+		require.Equal(t, want, byteSize(n))
+	}
+}
