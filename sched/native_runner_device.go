@@ -64,7 +64,16 @@ type NativeModel struct {
 // LoadModel loads a GGUF file, which takes seconds for a large one. progress may be nil; otherwise it counts the
 // thousandths of the loading done.
 func (d *NativeDevice) LoadModel(path string, progress *atomic.Int32) (*NativeModel, error) {
-	model, err := d.device.LoadModel(path, bindings.ModelOptions{Progress: progress})
+	return d.load(path, bindings.ModelOptions{Progress: progress})
+}
+
+// LoadExactModel is LoadModel for a model that computes in float32 on dequantized weights: slow, for comparisons.
+func (d *NativeDevice) LoadExactModel(path string, progress *atomic.Int32) (*NativeModel, error) {
+	return d.load(path, bindings.ModelOptions{Progress: progress, ExactFloat: true})
+}
+
+func (d *NativeDevice) load(path string, o bindings.ModelOptions) (*NativeModel, error) {
+	model, err := d.device.LoadModel(path, o)
 	if err != nil {
 		return nil, err
 	}
