@@ -22,9 +22,12 @@ var asciiClass = func() (t [utf8.RuneSelf]class) {
 	return t
 }()
 
+// Ideographs of CJK extension I, letters since Unicode 15.1; Go's tables are those of 15.0.
+const firstExtensionI, lastExtensionI = 0x2EBF0, 0x2EE5D
+
 func classOf(r rune) class {
 	switch {
-	case unicode.IsLetter(r):
+	case unicode.IsLetter(r) || r >= firstExtensionI && r <= lastExtensionI:
 		return letter
 	case unicode.IsNumber(r):
 		return number

@@ -68,21 +68,22 @@ func TestQwen2SplitsAllTriples(t *testing.T) {
 
 func TestQwen2Words(t *testing.T) {
 	for text, want := range map[string][]string{
-		"Hello world":      {"Hello", " world"},
-		"it's WE'LL 'x":    {"it", "'s", " WE", "'LL", " '", "x"},
-		"a  b   c":         {"a", " ", " b", "  ", " c"},
-		"2024-10":          {"2", "0", "2", "4", "-", "1", "0"},
-		"x \n\n  y":        {"x", " \n\n", " ", " y"},
-		"end.\n\nNext":     {"end", ".\n\n", "Next"},
-		"  ":               {"  "},
-		"\tif (x)":         {"\tif", " (", "x", ")"},
-		"a\xffb\xe6\x97":   {"a", "\xffb", "\xe6\x97"},
-		"foo(bar)\r\n":     {"foo", "(bar", ")\r\n"},
-		"日本語テキスト、です。":      {"日本語テキスト", "、です", "。"},
-		"e\u0301t\u0301":   {"e", "\u0301t", "\u0301"},
-		"100% $5 \u00a0x":  {"1", "0", "0", "%", " $", "5", " ", "\u00a0x"},
-		"don't'd'S'SS":     {"don", "'t", "'d", "'S", "'S", "S"},
-		"_private __init_": {"_private", " __", "init", "_"},
+		"Hello world":              {"Hello", " world"},
+		"it's WE'LL 'x":            {"it", "'s", " WE", "'LL", " '", "x"},
+		"a  b   c":                 {"a", " ", " b", "  ", " c"},
+		"2024-10":                  {"2", "0", "2", "4", "-", "1", "0"},
+		"x \n\n  y":                {"x", " \n\n", " ", " y"},
+		"end.\n\nNext":             {"end", ".\n\n", "Next"},
+		"  ":                       {"  "},
+		"\tif (x)":                 {"\tif", " (", "x", ")"},
+		"a\xffb\xe6\x97":           {"a", "\xffb", "\xe6\x97"},
+		"foo(bar)\r\n":             {"foo", "(bar", ")\r\n"},
+		"日本語テキスト、です。":              {"日本語テキスト", "、です", "。"},
+		"e\u0301t\u0301":           {"e", "\u0301t", "\u0301"},
+		"100% $5 \u00a0x":          {"1", "0", "0", "%", " $", "5", " ", "\u00a0x"},
+		"don't'd'S'SS":             {"don", "'t", "'d", "'S", "'S", "S"},
+		"\U0002ebf0'd_\U0002ee5dx": {"\U0002ebf0", "'d", "_\U0002ee5dx"}, // letters of Unicode 15.1
+		"_private __init_":         {"_private", " __", "init", "_"},
 	} {
 		require.Equal(t, want, cutAll(splitQwen2, text), "%q", text)
 	}
