@@ -16,7 +16,7 @@ import (
 
 func inspectText(w io.Writer, f *gguf.File, r models.Report, all bool) error {
 	out := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	line := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) } //nolint:errcheck // Flush tells
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) } // Flush gives the error
 	writeFacts(line, f, r)
 	writeTokenizer(line, r.Tokenizer)
 	line("chat template\t%s", templateLine(r))

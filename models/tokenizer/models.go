@@ -25,11 +25,11 @@ var encoders = map[string]func(*gguf.File, *vocab) (encoder, error){
 }
 
 func newEncoder(f *gguf.File, v *vocab) (encoder, error) {
-	make, ok := encoders[v.model]
+	build, ok := encoders[v.model]
 	if !ok {
 		return nil, fmt.Errorf("tokenizer type %q (%s) is not supported, expected %s", v.model, keyModel, list(encoders))
 	}
-	return make(f, v)
+	return build(f, v)
 }
 
 // list gives the keys of a registry for a message.
