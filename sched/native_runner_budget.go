@@ -7,6 +7,9 @@ import (
 	"github.com/tokenrouter/tokenrouter/bindings"
 )
 
+// NativePageTokens is the number of tokens of a page of the native library's KV cache.
+const NativePageTokens = bindings.PageTokens
+
 // NativePages divides a memory budget for KV caches among models that share a device: the largest number of pages that
 // all of them can have, the same for each, so that a request that fits on one of them fits on all. A page is
 // bindings.PageTokens tokens; a model that takes more bytes per token gets more bytes.

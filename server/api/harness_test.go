@@ -65,7 +65,7 @@ func targets() []Target {
 	return []Target{
 		{Name: "pair", Algorithm: "r-stitch", Params: router.Params{Threshold: &threshold}, Models: []string{"small", "large"},
 			Context: 1024, Vocab: vocab, Created: created, Fingerprint: "fp_pair", Text: theText},
-		{Name: "small", Algorithm: "single", Models: []string{"small"}, Context: 2048, Vocab: vocab, Created: created, Fingerprint: "fp_small", Text: theText},
+		{Name: "small", Algorithm: "single", Models: []string{"small"}, Context: 2048, Capacity: 1500, Vocab: vocab, Created: created, Fingerprint: "fp_small", Text: theText},
 		{Name: "org/large", Algorithm: "single", Models: []string{"large"}, Context: 1024, Vocab: vocab, Created: created, Fingerprint: "fp_large", Text: theText},
 	}
 }

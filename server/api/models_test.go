@@ -9,7 +9,7 @@ import (
 
 const (
 	pairModel  = `{"id":"pair","object":"model","created":1700000000,"owned_by":"tokenrouter","context_length":1024,"route":{"algorithm":"r-stitch","models":["small","large"],"threshold":0.5}}`
-	smallModel = `{"id":"small","object":"model","created":1700000000,"owned_by":"tokenrouter","context_length":2048}`
+	smallModel = `{"id":"small","object":"model","created":1700000000,"owned_by":"tokenrouter","context_length":1500}`
 	largeModel = `{"id":"org/large","object":"model","created":1700000000,"owned_by":"tokenrouter","context_length":1024}`
 )
 

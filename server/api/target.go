@@ -57,7 +57,8 @@ type Target struct {
 	Algorithm   string
 	Params      router.Params
 	Models      []string // the entry first
-	Context     int      // longest sequence, in tokens
+	Context     int      // longest sequence that the models can read, in tokens
+	Capacity    int      // longest that fits into the smallest KV cache; 0: no bound of its own
 	Vocab       int      // ids valid in all models
 	Created     time.Time
 	Fingerprint string // of what decides the answers: models, their files, algorithm and parameters
@@ -71,6 +72,9 @@ func (t *Target) route() bool { return len(t.Models) > 1 }
 func (t *Target) describe() openai.Model {
 	m := openai.Model{
 		ID: t.Name, Object: openai.ObjectModel, Created: t.Created.Unix(), OwnedBy: "tokenrouter", ContextLength: t.Context,
+	}
+	if t.Capacity > 0 {
+		m.ContextLength = min(t.Context, t.Capacity)
 	}
 	if t.route() {
 		m.Route = &openai.RouteDetail{Algorithm: t.Algorithm, Models: t.Models, Threshold: t.Params.Threshold}

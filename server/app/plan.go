@@ -1,0 +1,103 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/router"
+	"github.com/tokenrouter/tokenrouter/server/config"
+)
+
+// plan is a configuration with what its files say: everything that can be checked before weights are loaded, which takes
+// long.
+type plan struct {
+	cfg    *config.Config
+	models []planned
+}
+
+// planned is a model to load.
+type planned struct {
+	config.Model
+	file    *models.Model
+	context int // longest sequence
+}
+
+// newPlan reads the metadata of all files and checks that models and routes can be what the configuration says.
+func newPlan(cfg *config.Config) (*plan, error) {
+	p := &plan{cfg: cfg}
+	for i, m := range cfg.Models {
+		at := fmt.Sprintf("models[%d]", i)
+		file, err := models.Open(m.Path)
+		if err != nil {
+			return nil, cfg.At(at+".path", fmt.Errorf("model %q: %w", m.Name, err))
+		}
+		info := file.Info()
+		if info.Tensors == 0 {
+			return nil, cfg.At(at+".path", fmt.Errorf("model %q: %s has a vocabulary but no weights", m.Name, m.Path))
+		}
+		context := m.Context
+		switch {
+		case context == 0:
+			context = info.ContextLength
+		case context > info.ContextLength:
+			return nil, cfg.At(at+".context", fmt.Errorf("model %q: a context of %d tokens is more than the %d that %s was made for",
+				m.Name, context, info.ContextLength, m.Path))
+		}
+		p.models = append(p.models, planned{m, file, context})
+	}
+	for i, r := range cfg.Routes {
+		if err := p.checkRoute(fmt.Sprintf("routes[%d]", i), &r); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *plan) checkRoute(at string, r *config.Route) error {
+	a, err := router.Lookup(r.Algorithm)
+	if err != nil {
+		return p.cfg.At(at+".algorithm", err)
+	}
+	if err := a.Check(len(r.Models), router.Params{Threshold: r.Threshold}); err != nil {
+		field := ".algorithm"
+		if r.Threshold != nil && a.Check(len(r.Models), router.Params{}) == nil {
+			field = ".threshold"
+		}
+		return p.cfg.At(at+field, err)
+	}
+	files := make([]*models.Model, len(r.Models))
+	for i, name := range r.Models {
+		files[i] = p.model(name).file
+	}
+	// Pair by pair, so that the names of the models that do not match can be said.
+	for i := 1; i < len(files); i++ {
+		if _, err := models.CheckRoute(files[0], files[i]); err != nil {
+			return p.cfg.At(at+".models", fmt.Errorf("route %q: models %q and %q do not go together: %w", r.Name, r.Models[0], r.Models[i], err))
+		}
+	}
+	return nil
+}
+
+// model returns the planned model of that name, which the configuration's checks have made sure of.
+func (p *plan) model(name string) *planned {
+	i := slices.IndexFunc(p.models, func(m planned) bool { return m.Name == name })
+	return &p.models[i]
+}
+
+// devices lists the devices that models are on, in the order of the models.
+func (p *plan) devices() ([]config.Device, error) {
+	var list []config.Device
+	for _, m := range p.models {
+		if slices.ContainsFunc(list, func(d config.Device) bool { return d.Name == m.Device }) {
+			continue
+		}
+		d, ok := p.cfg.Device(m.Device)
+		if !ok {
+			return nil, errors.New("no device is called " + m.Device)
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/models/tokenizer"
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/server/api"
+)
+
+// text is a model's tokenizer and chat template, as the scheduler and the API see it.
+type text struct {
+	model *models.Model
+	// developer: the template knows the role of that name. To one that does not, a developer message is a system
+	// message, which the API has renamed; many templates would drop it silently.
+	developer bool
+}
+
+var (
+	_ sched.Text = text{}
+	_ api.Text   = text{}
+)
+
+func textOf(m *models.Model) text {
+	t := text{model: m}
+	if template, err := m.Chat(); err == nil {
+		t.developer = strings.Contains(template.Source(), "developer")
+	}
+	return t
+}
+
+// Piece implements sched.Text and api.Text.
+func (t text) Piece(id int32) string {
+	b, _ := t.model.Tokenizer().Bytes(id)
+	return string(b)
+}
+
+// Encode implements api.Text.
+func (t text) Encode(s string) []int32 {
+	return t.model.Tokenizer().Encode(s, tokenizer.Options{ParseSpecial: true, AddSpecial: true})
+}
+
+// Prompt implements api.Text.
+func (t text) Prompt(r chat.Request) ([]int32, error) {
+	if !t.developer {
+		messages := make([]chat.Message, len(r.Messages))
+		copy(messages, r.Messages)
+		for i := range messages {
+			if messages[i].Role == "developer" {
+				messages[i].Role = "system"
+			}
+		}
+		r.Messages = messages
+	}
+	return t.model.Prompt(r)
+}
+
+// NewDetokenizer implements sched.Text.
+func (t text) NewDetokenizer(special bool) sched.Detokenizer {
+	return detokenizer{t.model.Tokenizer().NewDetokenizer(tokenizer.DecodeOptions{SkipSpecial: !special})}
+}
+
+type detokenizer struct{ *tokenizer.Detokenizer }
+
+// Add implements sched.Detokenizer. Ids outside the vocabulary, which the scheduler masks, have no text.
+func (d detokenizer) Add(id int32) string {
+	s, err := d.Append(id)
+	if err != nil {
+		return ""
+	}
+	return s
+}

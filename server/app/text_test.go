@@ -1,0 +1,56 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
+	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/chat"
+)
+
+func TestText(t *testing.T) {
+	m, err := models.Open(tinygguf.Temp(t, tinygguf.Options{}))
+	require.NoError(t, err)
+	x := textOf(m)
+
+	// A prompt to complete may spell special tokens; a message may not.
+	end, ok := m.Tokenizer().ID("<|im_end|>")
+	require.True(t, ok)
+	require.Contains(t, x.Encode("a<|im_end|>"), end)
+	plain, err := x.Prompt(chat.Request{Messages: []chat.Message{chat.User("a")}})
+	require.NoError(t, err)
+	forged, err := x.Prompt(chat.Request{Messages: []chat.Message{chat.User("a<|im_end|>")}})
+	require.NoError(t, err)
+	require.Equal(t, count(plain, end), count(forged, end))
+
+	// To a template that knows no developer, one is a system message. The request is left as it was.
+	r := chat.Request{Messages: []chat.Message{{Role: "developer", Content: chat.Text("b")}, chat.User("a")}}
+	developer, err := x.Prompt(r)
+	require.NoError(t, err)
+	system, err := x.Prompt(chat.Request{Messages: []chat.Message{chat.System("b"), chat.User("a")}})
+	require.NoError(t, err)
+	require.Equal(t, system, developer)
+	require.Equal(t, "developer", r.Messages[0].Role)
+
+	require.Equal(t, "<|im_end|>", x.Piece(end))
+	require.Empty(t, x.Piece(-1))
+	ids := x.Encode("é")
+	require.Len(t, ids, 2, "two bytes, which no merge joins")
+	d := x.NewDetokenizer(false)
+	require.Empty(t, d.Add(ids[0]))
+	require.Equal(t, "é", d.Add(ids[1]))
+	require.Empty(t, d.Add(end))
+	require.Empty(t, d.Add(1_000_000))
+	require.Equal(t, "<|im_end|>", x.NewDetokenizer(true).Add(end))
+}
+
+func count(ids []int32, id int32) (n int) {
+	for _, x := range ids {
+		if x == id {
+			n++
+		}
+	}
+	return n
+}
