@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "sample/select.h"
+
 namespace tr::sample {
 
 namespace {
 
-// Longest list that select_top builds; longer ones are cheaper by selection over all ids.
+// Up to here a top-k list is built by select_top; longer ones are cut out of the whole row.
 constexpr int32_t kShortTop = 256;
 // Weights are summed in blocks, so that a draw over all ids finds its block first.
 constexpr int64_t kBlock = 1024;
 
-bool filters(const tr_sampling &s) { return (s.top_p > 0 && s.top_p < 1) || s.min_p > 0; }
+bool cuts_mass(const tr_sampling &s) { return s.top_p > 0 && s.top_p < 1; }
 
 bool has_penalties(const tr_sampling &s) {
     return (s.repetition_penalty != 0 && s.repetition_penalty != 1) || s.presence_penalty != 0 || s.frequency_penalty != 0;
@@ -39,7 +41,7 @@ double sum_in_blocks(const float *weights, int64_t n) {
 
 // The first id at which the running sum exceeds `target`, which is below the total. Should rounding keep the sum from
 // getting there, the last id that has any weight.
-int32_t walk_all(const float *weights, int64_t n, double target) {
+int32_t walk(const float *weights, int64_t n, double target) {
     double sum = 0;
     for (int64_t i = 0; i < n; i += kBlock) {
         const int64_t end = std::min(i + kBlock, n);
@@ -61,91 +63,62 @@ int32_t walk_all(const float *weights, int64_t n, double target) {
     return static_cast<int32_t>(last);
 }
 
-// The k first ids as candidates, their logits filled in.
-int64_t take_top_k(const float *logits, const Mask &mask, int32_t k, Scratch &s) {
-    Candidate *c = s.candidates.data();
-    if (k <= kShortTop) {
-        int32_t ids[kShortTop];
-        float values[kShortTop];
-        const int32_t n = select_top(logits, mask, k, ids, values);
-        for (int32_t i = 0; i < n; i++) c[i] = {values[i], 0, ids[i]};
-        return n;
+// Draws among the k first ids, k <= kShortTop.
+int32_t draw_short(const cpu::Ops &ops, const float *logits, const Mask &mask, const tr_sampling &sampling, double u) {
+    int32_t ids[kShortTop];
+    float weights[kShortTop];
+    int32_t n = select_top(logits, mask, sampling.top_k, ids, weights);
+    ops.exp_shifted(weights, n, weights[0], 1 / sampling.temperature, weights);
+    if (cuts_mass(sampling)) {
+        double missing = double{sampling.top_p} * sum_weights(weights, n);
+        int32_t kept = 0;
+        while (kept < n && missing > 0) missing -= weights[kept++];
+        n = kept;
     }
-    int64_t n = 0;
-    for_each_group(mask, [&](int32_t base, uint32_t bits) {
-        for_each_id(base, bits, [&](int32_t id) { c[n++] = {logits[id], 0, id}; });
-    });
-    if (n <= k) return n;
-    std::nth_element(c, c + k, c + n, before);
-    return k;
+    while (n > 1 && weights[n - 1] < sampling.min_p) n--;
+    // By ascending id. The list is short, and nearly any order.
+    for (int32_t i = 1; i < n; i++) {
+        const int32_t id = ids[i];
+        const float weight = weights[i];
+        int32_t at = i;
+        for (; at > 0 && ids[at - 1] > id; at--) {
+            ids[at] = ids[at - 1];
+            weights[at] = weights[at - 1];
+        }
+        ids[at] = id;
+        weights[at] = weight;
+    }
+    return ids[walk(weights, n, u * sum_in_blocks(weights, n))];
 }
 
-// Fills the candidates' weights and returns their sum.
-double weigh_candidates(const cpu::Ops &ops, Candidate *c, int64_t n, float largest, float inverse, Scratch &s) {
-    float *w = s.weights.data();
-    for (int64_t i = 0; i < n; i++) w[i] = c[i].logit;
-    ops.exp_shifted(w, n, largest, inverse, w);
-    for (int64_t i = 0; i < n; i++) c[i].weight = w[i];
-    return sum_weights(w, n);
-}
-
-// Fills the weights of all ids, those that are masked with 0, and returns their sum.
-double weigh_all(const cpu::Ops &ops, const float *logits, const Mask &mask, float largest, float inverse, Scratch &s) {
-    float *w = s.weights.data();
-    ops.exp_shifted(logits, mask.n, largest, inverse, w);
-    if (mask.words) {
-        const auto n_words = static_cast<int32_t>(Mask::words_for(mask.n));
-        for (int32_t i = 0; i < n_words; i++) {
-            const int32_t base = i * Mask::kBits, count = std::min(Mask::kBits, mask.n - base);
-            const uint32_t out = ~mask.words[i];
-            for (int32_t j = 0; out && j < count; j++) {
-                if (out >> j & 1) w[base + j] = 0;
-            }
+// Fills the weights of all ids, 0 for those that are masked.
+void weigh(const cpu::Ops &ops, const WeightedRow &row, const Mask &mask) {
+    ops.exp_shifted(row.logits, row.n, row.largest, row.inverse, row.weights);
+    if (!mask.words) return;
+    for (int32_t base = 0, i = 0; base < mask.n; base += Mask::kBits, i++) {
+        const uint32_t out = ~mask.words[i];
+        const int32_t count = std::min(Mask::kBits, mask.n - base);
+        for (int32_t j = 0; out && j < count; j++) {
+            if (out >> j & 1) row.weights[base + j] = 0;
         }
     }
-    return sum_in_blocks(w, mask.n);
 }
 
-// The ids that top-p and min-p could keep. Those left out have together less than half of what top-p may drop.
-int64_t take_likely(const float *logits, int64_t n, const tr_sampling &sampling, double total, Scratch &s) {
-    double least = sampling.min_p; // the largest weight is 1
-    if (sampling.top_p > 0 && sampling.top_p < 1) {
-        least = std::max(least, (1 - double{sampling.top_p}) * total / (2 * static_cast<double>(n)));
+int32_t draw_long(const cpu::Ops &ops, const WeightedRow &row, const Mask &mask, const tr_sampling &sampling, double u, CutoffScratch &s) {
+    weigh(ops, row, mask);
+    if (sampling.top_k > 0 && sampling.top_k < mask.n) keep_top_k(row, sampling.top_k, s);
+    if (cuts_mass(sampling)) keep_top_p(row, double{sampling.top_p}, sum_in_blocks(row.weights, row.n), s);
+    if (sampling.min_p > 0) { // the largest weight is 1
+        for (int64_t i = 0; i < row.n; i++) row.weights[i] = row.weights[i] >= sampling.min_p ? row.weights[i] : 0;
     }
-    const auto bound = static_cast<float>(std::min(least, 1.0));
-    const float *w = s.weights.data();
-    Candidate *c = s.candidates.data();
-    int64_t count = 0;
-    for (int64_t base = 0; base < n; base += Mask::kBits) {
-        const int64_t end = std::min<int64_t>(base + Mask::kBits, n);
-        int any = 0;
-        for (int64_t i = base; i < end; i++) any |= w[i] >= bound;
-        for (int64_t i = base; any && i < end; i++) {
-            if (w[i] >= bound) c[count++] = {logits[i], w[i], static_cast<int32_t>(i)};
-        }
-    }
-    return count;
-}
-
-int32_t draw_candidates(Candidate *c, int64_t n, const tr_sampling &sampling, double total, double u) {
-    if (sampling.top_p > 0 && sampling.top_p < 1) n = split_by_mass(c, n, double{sampling.top_p} * total);
-    if (sampling.min_p > 0) {
-        n = std::partition(c, c + n, [&](const Candidate &x) { return x.weight >= sampling.min_p; }) - c;
-    }
-    std::sort(c, c + n, [](const Candidate &a, const Candidate &b) { return a.id < b.id; });
-    double kept = 0, running = 0;
-    for (int64_t i = 0; i < n; i++) kept += c[i].weight;
-    for (int64_t i = 0; i < n; i++) {
-        if ((running += c[i].weight) > u * kept) return c[i].id;
-    }
-    return c[n - 1].id;
+    return walk(row.weights, row.n, u * sum_in_blocks(row.weights, row.n));
 }
 
 } // namespace
 
 Scratch::Scratch(int32_t n_vocab)
     : weights(static_cast<size_t>(n_vocab), "the weights of a row"),
-      candidates(static_cast<size_t>(n_vocab), "the candidates of a row"),
+      cutoff(n_vocab),
       words(static_cast<size_t>(Mask::words_for(n_vocab)), "the mask of a row"),
       saved(2 * static_cast<size_t>(n_vocab), "the changed logits of a row") {}
 
@@ -177,16 +150,9 @@ void restore(float *logits, const tr_sampling &s, const Scratch &scratch) {
 int32_t draw(const cpu::Ops &ops, const float *logits, const Mask &mask, const tr_sampling &sampling, double u, Scratch &s) {
     const int32_t first = argmax(logits, mask);
     if (first < 0 || sampling.temperature < kLeastTemperature) return first;
-    const float largest = logits[first], inverse = 1 / sampling.temperature;
-    if (sampling.top_k > 0 && sampling.top_k < mask.n) {
-        const int64_t n = take_top_k(logits, mask, sampling.top_k, s);
-        const double total = weigh_candidates(ops, s.candidates.data(), n, largest, inverse, s);
-        return draw_candidates(s.candidates.data(), n, sampling, total, u);
-    }
-    const double total = weigh_all(ops, logits, mask, largest, inverse, s);
-    if (!filters(sampling)) return walk_all(s.weights.data(), mask.n, u * total);
-    const int64_t n = take_likely(logits, mask.n, sampling, total, s);
-    return draw_candidates(s.candidates.data(), n, sampling, total, u);
+    if (sampling.top_k > 0 && sampling.top_k <= kShortTop && sampling.top_k < mask.n) return draw_short(ops, logits, mask, sampling, u);
+    const WeightedRow row{logits, s.weights.data(), mask.n, logits[first], 1 / sampling.temperature};
+    return draw_long(ops, row, mask, sampling, u, s.cutoff);
 }
 
 } // namespace tr::sample

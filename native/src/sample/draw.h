@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "cpu/ops.h"
+#include "sample/cutoff.h"
 #include "sample/mask.h"
-#include "sample/select.h"
 #include "tokenrouter.h"
 
 namespace tr::sample {
@@ -14,7 +14,7 @@ namespace tr::sample {
 struct Scratch {
     explicit Scratch(int32_t n_vocab);
     Array<float> weights;         // [n_vocab]
-    Array<Candidate> candidates;  // [n_vocab]
+    CutoffScratch cutoff;
     Array<uint32_t> words;        // [(n_vocab+31)/32]
     Array<float> saved;           // [2*n_vocab], the logits that adjust() changed
 };

@@ -45,27 +45,4 @@ int32_t select_top(const float *logits, const Mask &mask, int32_t k, int32_t *id
     return filled;
 }
 
-int64_t split_by_mass(Candidate *c, int64_t n, double mass) {
-    constexpr int64_t kSmall = 24;
-    int64_t low = 0, high = n; // everything before low is in, everything from high on is out
-    while (high - low > kSmall) {
-        // The median of three as pivot; the order is total, so the partition is strict on both sides of it.
-        Candidate a = c[low], b = c[low + (high - low) / 2], d = c[high - 1];
-        if (before(b, a)) std::swap(a, b);
-        if (before(d, b)) b = before(d, a) ? a : d;
-        const int64_t middle = std::partition(c + low, c + high, [&](const Candidate &x) { return !before(b, x); }) - c;
-        double sum = 0;
-        for (int64_t i = low; i < middle; i++) sum += c[i].weight;
-        if (sum >= mass) {
-            high = middle; // the median of three has one behind it: this is less than before
-        } else {
-            mass -= sum;
-            low = middle;
-        }
-    }
-    std::sort(c + low, c + high, before);
-    while (low < high && mass > 0) mass -= c[low++].weight;
-    return low;
-}
-
 } // namespace tr::sample
