@@ -9,22 +9,25 @@ namespace {
 
 constexpr float kBinsPerNat = 32; // 2048 bins reach weights of e^-64; what is below shares the last one
 
-// Monotone in the logit, so that bins never contradict the order of logits.
-int32_t bin_of(const WeightedRow &row, int64_t i) {
-    const float distance = (row.largest - row.logits[i]) * row.inverse * kBinsPerNat;
-    return distance < CutoffScratch::kBins - 1 ? static_cast<int32_t>(distance) : CutoffScratch::kBins - 1;
+constexpr int64_t kGroup = 32;
+
+// The bins of n <= kGroup ids from `base` on. Monotone in the logit, so that bins never contradict the order of logits.
+// (Plain loops over a group become vector code; a branch per id would be mispredicted half of the time.)
+void bins_of(const WeightedRow &row, int64_t base, int64_t n, int32_t *bins) {
+    constexpr float kLast = CutoffScratch::kBins - 1;
+    for (int64_t i = 0; i < n; i++) {
+        const float distance = (row.largest - row.logits[base + i]) * row.inverse * kBinsPerNat;
+        bins[i] = static_cast<int32_t>(distance < kLast ? distance : kLast);
+    }
 }
 
-// f(i) for the ids of a weight of at least `bound`, which is above 0. Most groups of a peaked row have none.
-template <class F> void for_each_above(const WeightedRow &row, float bound, F &&f) {
-    constexpr int64_t kGroup = 32;
+// f(base, n) for every group of ids with a weight of at least `bound`. Most groups of a peaked row have none.
+template <class F> void for_each_group_above(const WeightedRow &row, float bound, F &&f) {
     for (int64_t base = 0; base < row.n; base += kGroup) {
-        const int64_t end = std::min(base + kGroup, row.n);
+        const int64_t n = std::min(kGroup, row.n - base);
         int any = 0;
-        for (int64_t i = base; i < end; i++) any |= row.weights[i] >= bound;
-        for (int64_t i = base; any && i < end; i++) {
-            if (row.weights[i] >= bound) f(i);
-        }
+        for (int64_t i = 0; i < n; i++) any |= row.weights[base + i] >= bound;
+        if (any) f(base, n);
     }
 }
 
@@ -34,20 +37,30 @@ struct Cutoff {
     int64_t id;
 };
 
-// Keeps the shortest prefix that measures at least `amount`; ids of a weight below `bound` are known to lie behind it.
+// Keeps the shortest prefix that measures at least `amount`. Its last id is known to have a weight of at least `bound`, which
+// is above 0.
 template <class Measure>
 void keep(const WeightedRow &row, double amount, float bound, CutoffScratch &s, Measure measure) {
     double *bins = s.bins.data();
     std::fill_n(bins, CutoffScratch::kBins, 0.0);
-    for_each_above(row, bound, [&](int64_t i) { bins[bin_of(row, i)] += measure(row.weights[i]); });
+    int32_t in_group[kGroup];
+    for_each_group_above(row, bound, [&](int64_t base, int64_t n) {
+        bins_of(row, base, n, in_group);
+        for (int64_t i = 0; i < n; i++) bins[in_group[i]] += measure(row.weights[base + i]);
+    });
     int32_t bin = 0;
     while (bin < CutoffScratch::kBins && bins[bin] < amount) amount -= bins[bin++];
     if (bin == CutoffScratch::kBins) return; // all of it is not more than asked for
 
     Candidate *c = s.candidates.data();
     int64_t count = 0;
-    for_each_above(row, bound, [&](int64_t i) {
-        if (bin_of(row, i) == bin) c[count++] = {row.logits[i], row.weights[i], static_cast<int32_t>(i)};
+    for_each_group_above(row, bound, [&](int64_t base, int64_t n) {
+        bins_of(row, base, n, in_group);
+        int any = 0;
+        for (int64_t i = 0; i < n; i++) any |= in_group[i] == bin;
+        for (int64_t i = 0; any && i < n; i++) {
+            if (in_group[i] == bin && row.weights[base + i] > 0) c[count++] = {row.logits[base + i], row.weights[base + i], static_cast<int32_t>(base + i)};
+        }
     });
     std::sort(c, c + count, [](const Candidate &a, const Candidate &b) { return a.logit != b.logit ? a.logit > b.logit : a.id < b.id; });
     int64_t last = 0;
@@ -62,7 +75,8 @@ void keep(const WeightedRow &row, double amount, float bound, CutoffScratch &s, 
 } // namespace
 
 void keep_top_k(const WeightedRow &row, int64_t k, CutoffScratch &scratch) {
-    keep(row, static_cast<double>(k), std::numeric_limits<float>::denorm_min(), scratch, [](float) { return 1.0; });
+    keep(row, static_cast<double>(k), std::numeric_limits<float>::denorm_min(), scratch,
+         [](float weight) { return weight > 0 ? 1.0 : 0.0; });
 }
 
 void keep_top_p(const WeightedRow &row, double share, double total, CutoffScratch &scratch) {
