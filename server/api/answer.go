@@ -179,7 +179,7 @@ func (a *answering) describe() func(*zerolog.Event) {
 		if a.first.IsZero() {
 			return
 		}
-		e.Dur("first_token", a.first.Sub(a.created))
+		e.Dur("first_token_ms", a.first.Sub(a.created))
 		if took := now.Sub(a.first).Seconds(); u.CompletionTokens > len(a.choices) && took > 0 {
 			e.Float64("tokens_per_second", float64(u.CompletionTokens-len(a.choices))/took)
 		}

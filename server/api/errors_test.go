@@ -234,7 +234,7 @@ func TestLogs(t *testing.T) {
 	first := strings.SplitN(log, "\n", 2)[0]
 	for _, want := range []string{
 		`"status":200`, `"path":"/v1/chat/completions"`, `"model":"pair"`, `"algorithm":"r-stitch"`, `"prompt_tokens":3`, `"completion_tokens":4`,
-		`"tokens":{"large":2,"small":2}`, `"discarded":1`, `"handoffs":1`, `"finish":"stop"`, `"stream":false`, `"seed":`, `"first_token":`, `"request":"req_`,
+		`"tokens":{"large":2,"small":2}`, `"discarded":1`, `"handoffs":1`, `"finish":"stop"`, `"stream":false`, `"seed":`, `"first_token_ms":`, `"request":"req_`,
 	} {
 		require.Contains(t, first, want)
 	}

@@ -58,7 +58,7 @@ func (s *Server) logged(c *gin.Context) {
 			level = zerolog.DebugLevel
 		}
 		e := s.options.Log.WithLevel(level).Str("request", r.id).Str("method", c.Request.Method).Str("path", clip(c.Request.URL.Path)).
-			Int("status", status).Dur("took", time.Since(r.start)).Str("client", c.RemoteIP())
+			Int("status", status).Dur("took_ms", time.Since(r.start)).Str("client", c.RemoteIP())
 		if r.err != nil {
 			e.Str("code", r.err.Code)
 			if r.err.Param != "" {

@@ -115,8 +115,8 @@ func (l *Loader) weights(ctx context.Context, d *device) error {
 		l.progress[i].Store(1000)
 		info, file := d.models[len(d.models)-1].native.Info(), m.file.Info()
 		l.options.Log.Info().Str("model", m.Name).Str("file", m.Path).Str("architecture", info.Architecture).
-			Str("quantization", file.Quantization).Uint64("parameters", info.Params).Stringer("memory", config.Size(info.WeightBytes)).
-			Int("context", m.context).Dur("took", time.Since(start)).Msg("model loaded")
+			Str("quantization", file.Quantization).Uint64("parameters", info.Params).Str("memory", mebibytes(info.WeightBytes)).
+			Int("context", m.context).Dur("took_ms", time.Since(start)).Msg("model loaded")
 		if _, err := m.file.Chat(); err != nil {
 			l.options.Log.Warn().Str("model", m.Name).Err(err).Msg("this model completes text, but does not chat")
 		}
@@ -171,6 +171,11 @@ func (l *Loader) engine(r *Runtime) error {
 	return nil
 }
 
+// smallCache is a KV cache that is smaller than most people expect, in tokens.
+const smallCache = 4096
+
+func mebibytes(n uint64) string { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
+
 // model describes a model to the scheduler.
 func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.ModelOptions {
 	info := runner.Info()
@@ -178,12 +183,12 @@ func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.M
 	info.MaxContext = min(info.MaxContext, m.context)
 	info.EndIDs = m.file.EndIDs()
 	b := l.plan.cfg.Batching
-	e := l.options.Log.Info()
-	if info.Capacity() < info.MaxContext {
-		e = l.options.Log.Warn()
+	l.options.Log.Info().Str("model", m.Name).Int("kv_tokens", info.Capacity()).Int("context", info.MaxContext).
+		Str("memory", mebibytes(uint64(info.Capacity())*m.native.Info().KVBytesPerToken)).Msg("KV cache")
+	if info.Capacity() < min(info.MaxContext, smallCache) {
+		l.options.Log.Warn().Str("model", m.Name).Str("device", d.Name).Int("kv_tokens", info.Capacity()).
+			Msg("longer requests will be refused: give the device more kv_memory")
 	}
-	e.Str("model", m.Name).Int("kv_tokens", info.Capacity()).Int("context", info.MaxContext).
-		Stringer("kv_memory", config.Size(uint64(info.Capacity())*m.native.Info().KVBytesPerToken)).Msg("KV cache")
 	return sched.ModelOptions{
 		Name: m.Name, Runner: runner, Info: info, Text: textOf(m.file), Device: d.Name,
 		Threshold: max(b.Threshold[m.Name], 1), MaxWait: time.Duration(b.MaxWait),

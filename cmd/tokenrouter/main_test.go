@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// shell runs a whole command line.
+func shell(t *testing.T, stdin string, args ...string) (status int, out, aside string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	status = execute(args, strings.NewReader(stdin), &o, &e)
+	return status, o.String(), e.String()
+}
+
+// tiny are two tiny models that go together. Their files have the same name, so that a route of them calls them small and
+// large.
+func tiny(t *testing.T) (small, large string) {
+	t.Helper()
+	return tinygguf.Temp(t, tinygguf.Options{Seed: 1, Layers: 1}), tinygguf.Temp(t, tinygguf.Options{Seed: 2})
+}
+
+func TestRun(t *testing.T) {
+	small, large := tiny(t)
+	base := []string{"run", "--small", small, "--large", large, "--threads", "2", "--max-tokens", "20"}
+	status, out, aside := shell(t, "", append(base, "the sea")...)
+	require.Zero(t, status, aside)
+	require.NotContains(t, out+aside, "\x1b", "no colours but on a terminal")
+	require.Regexp(t, `^\d+ tokens? in \d+\.\d s(, \d+\.\d tokens/s)?: small \d+ \(\d+%\), large \d+ \(\d+%\); \d+ handoffs?, \d+ tokens? discarded\n(the answer was cut: .*\n)?$`, aside)
+
+	// The same from standard input, and greedy: the same answer.
+	status, again, _ := shell(t, "the sea", append(base, "-")...)
+	require.Zero(t, status)
+	require.Equal(t, out, again)
+
+	// A threshold of 0 leaves the small model nothing to write; a model can also be asked alone.
+	_, byLarge, aside := shell(t, "", append(base, "--threshold", "0", "the sea")...)
+	require.Contains(t, aside, "small 0 (0%)")
+	_, alone, aside := shell(t, "", append(base, "--model", "large", "the sea")...)
+	require.NotContains(t, aside, "handoff")
+	require.Equal(t, alone, byLarge)
+
+	// Seeds repeat.
+	hot := append(base, "--temperature", "1.5")
+	_, a, _ := shell(t, "", append(hot, "--seed", "5", "the sea")...)
+	_, b, _ := shell(t, "", append(hot, "--seed", "5", "the sea")...)
+	_, c, _ := shell(t, "", append(hot, "--seed", "6", "the sea")...)
+	require.Equal(t, a, b)
+	require.NotEqual(t, a, c)
+	_, withSystem, _ := shell(t, "", append(base, "--system", "be brief", "the sea")...)
+	require.NotEqual(t, out, withSystem)
+}
+
+func TestMistakes(t *testing.T) {
+	small, large := tiny(t)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	broken := filepath.Join(dir, "broken.yaml")
+	require.NoError(t, os.WriteFile(broken, []byte("models:\n  - nam: a\n"), 0o600))
+	pair := []string{"--small", small, "--large", large, "--threads", "2"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"srve"}, "Did you mean this?\n\tserve"},
+		{[]string{"serve", "x"}, `unknown command "x"`},
+		{[]string{"serve"}, "no configuration: looked for tokenrouter.yaml and"},
+		{[]string{"serve", "--config", "none.yaml"}, "none.yaml: no such file"},
+		{[]string{"serve", "--config", broken}, "broken.yaml:2:5: models[0].nam: unknown key; did you mean name?"},
+		{[]string{"serve", "--small", small}, "they must all be set; missing [large]"},
+		{[]string{"serve", "--config", broken, "--small", small, "--large", large}, "none of the others can be"},
+		{[]string{"serve", "--small", "none.gguf", "--large", large}, "none.gguf"},
+		{append([]string{"serve", "--listen", "nowhere"}, pair...), "cannot listen"},
+		{append([]string{"serve", "--log-level", "loud"}, pair...), `--log-level: "loud" is not one of`},
+		{append([]string{"serve", "--library", "/none.so"}, pair...), "/none.so"},
+		{[]string{"run"}, "accepts 1 arg"},
+		{append([]string{"run", "--max-tokens", "-1", "a"}, pair...), "--max-tokens: expected 0"},
+		{append([]string{"run", "--temperature", "3", "a"}, pair...), "--temperature: expected 0 to 2"},
+		{append([]string{"run", "--temperature", "NaN", "a"}, pair...), "--temperature: expected 0 to 2"},
+		{append([]string{"run", "--threshold", "-1", "a"}, pair...), "threshold"},
+		{append([]string{"run", "--model", "x", "a"}, pair...), `--model: there is no "x"; there are: routed`},
+		{append([]string{"run", strings.Repeat("a ", 3000)}, pair...), "prompt too long"},
+		{[]string{"run", "--threads", "-1", "--small", small, "--large", large, "a"}, "--threads: expected 0"},
+		{[]string{"version", "--library", "/none.so"}, "/none.so"},
+	} {
+		status, _, aside := shell(t, "", c.args...)
+		require.Equal(t, 1, status, c.args)
+		require.Contains(t, aside, c.want, c.args)
+		require.True(t, strings.HasPrefix(aside, "tokenrouter: ") || strings.Contains(aside, "{"), aside)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	status, out, aside := shell(t, "", "version")
+	require.Zero(t, status, aside)
+	require.Regexp(t, `^tokenrouter \S+ \(go1\.\d+\S*, linux/amd64\)\ntokenrouter .*ABI 1.*\ninstruction set \w+, \d+ threads\n$`, out)
+}
+
+func TestCompletion(t *testing.T) {
+	for _, name := range []string{"bash", "zsh", "fish"} {
+		status, out, _ := shell(t, "", "completion", name)
+		require.Zero(t, status)
+		require.Contains(t, out, "tokenrouter")
+	}
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// A server from the command line to a signal, with logs that a machine can read.
+func TestServe(t *testing.T) {
+	small, large := tiny(t)
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(
+		"models: [{name: s, path: %s}, {name: l, path: %s}]\nroutes: [{name: pair, algorithm: r-stitch, models: [s, l]}]\ndevices: [{name: cpu, threads: 2, kv_memory: 4MiB}]\n", small, large)), 0o600))
+	var log syncBuffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- execute([]string{"serve", "--config", file, "--listen", "127.0.0.1:0"}, strings.NewReader(""), io.Discard, &log)
+	}()
+	address := ""
+	require.Eventually(t, func() bool {
+		ready := false
+		for line := range strings.Lines(log.String()) {
+			var l struct{ Message, Address, Level string }
+			require.NoError(t, json.Unmarshal([]byte(line), &l), line)
+			if l.Message == "listening" {
+				address = l.Address
+			}
+			ready = ready || l.Message == "ready"
+		}
+		return ready
+	}, 30*time.Second, 5*time.Millisecond)
+	r, err := http.Post(address+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"pair","max_tokens":4,"messages":[{"role":"user","content":"a"}]}`))
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Equal(t, 200, r.StatusCode)
+	http.DefaultClient.CloseIdleConnections()
+
+	require.NoError(t, syscall.Kill(syscall.Getpid(), syscall.SIGTERM))
+	select {
+	case status := <-ended:
+		require.Zero(t, status, log.String())
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server did not end: " + log.String())
+	}
+	require.Contains(t, log.String(), `"message":"stopped"`)
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/router"
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/server/api"
+	"github.com/tokenrouter/tokenrouter/server/app"
+)
+
+// question is what `run` asks.
+type question struct {
+	model, system, level string
+	maxTokens            int
+	temperature          float64
+	seed                 int64
+	threshold            float64
+	noColour             bool
+}
+
+func newRunCommand() *cobra.Command {
+	var from source
+	var q question
+	cmd := &cobra.Command{
+		Use:   "run PROMPT",
+		Short: "Answer one prompt in the terminal, each token in the colour of the model that wrote it",
+		Long: `Load the models, answer one prompt, and say who wrote what. The answer goes to standard output, everything else to
+standard error. A PROMPT of - is read from standard input.`,
+		Example: `  tokenrouter run --small small.gguf --large large.gguf "Why is the sky blue?"
+  tokenrouter run --model small "The same question to one model alone"
+  git diff | tokenrouter run - --system "Write a commit message for this change."`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			prompt, err := readPrompt(cmd.InOrStdin(), args[0])
+			if err != nil {
+				return err
+			}
+			return run(cmd, &from, &q, prompt)
+		},
+	}
+	from.addFlags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&q.model, "model", "m", "", "`NAME` of the route or model that answers; default: the first route, else the first model")
+	f.StringVar(&q.system, "system", "", "system message, `TEXT`")
+	f.IntVar(&q.maxTokens, "max-tokens", 0, "most tokens to write; 0: as many as the context allows")
+	f.Float64Var(&q.temperature, "temperature", 0, "0: the likeliest token each time; above, up to 2: the higher the more varied")
+	f.Int64Var(&q.seed, "seed", 0, "of the draw, with a temperature above 0; default: another each time")
+	f.Float64Var(&q.threshold, "threshold", 0, "of the routing algorithm; default: the route's")
+	f.BoolVar(&q.noColour, "no-color", false, "write no colours; nor are there any with NO_COLOR set, or when the output is no terminal")
+	f.StringVar(&q.level, "log-level", "warn", "debug, info, warn or error")
+	return cmd
+}
+
+func readPrompt(in io.Reader, arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return "", fmt.Errorf("read the prompt from standard input: %w", err)
+	}
+	return string(text), nil
+}
+
+// run loads, asks, shows and closes.
+func run(cmd *cobra.Command, from *source, q *question, prompt string) (err error) {
+	if err := q.check(); err != nil {
+		return err
+	}
+	cfg, err := from.load()
+	if err != nil {
+		return err
+	}
+	log, err := newLog(cmd.ErrOrStderr(), q.level, "text")
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	loader, err := app.NewLoader(cfg, app.Options{Log: log, Library: from.library, Version: version})
+	if err != nil {
+		return err
+	}
+	done := watch(cmd.ErrOrStderr(), loader)
+	runtime, err := loader.Load(ctx)
+	done()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		now, cancel := context.WithCancel(context.Background())
+		cancel() // what still runs was interrupted
+		err = errors.Join(err, runtime.Close(now))
+	}()
+	target, err := q.target(runtime.Targets)
+	if err != nil {
+		return err
+	}
+	request, err := q.request(cmd, target, prompt)
+	if err != nil {
+		return err
+	}
+	stream, err := runtime.Engine.Submit(ctx, request)
+	if err != nil {
+		return err
+	}
+	return show(cmd, target, stream, q.noColour)
+}
+
+func (q *question) check() error {
+	switch {
+	case q.maxTokens < 0:
+		return errors.New("--max-tokens: expected 0 (no limit) or more")
+	case !(q.temperature >= 0 && q.temperature <= 2): // NaN is neither
+		return errors.New("--temperature: expected 0 to 2")
+	}
+	return nil
+}
+
+func (q *question) target(targets []api.Target) (*api.Target, error) {
+	if q.model == "" {
+		return &targets[0], nil
+	}
+	i := slices.IndexFunc(targets, func(t api.Target) bool { return t.Name == q.model })
+	if i < 0 {
+		names := make([]string, len(targets))
+		for i := range targets {
+			names[i] = targets[i].Name
+		}
+		return nil, fmt.Errorf("--model: there is no %q; there are: %s", q.model, strings.Join(names, ", "))
+	}
+	return &targets[i], nil
+}
+
+func (q *question) request(cmd *cobra.Command, t *api.Target, prompt string) (sched.Request, error) {
+	var messages []chat.Message
+	if q.system != "" {
+		messages = append(messages, chat.System(q.system))
+	}
+	ids, err := t.Text.Prompt(chat.Request{Messages: append(messages, chat.User(prompt))})
+	if err != nil {
+		return sched.Request{}, err
+	}
+	r := sched.Request{
+		Target: t.Name, Prompt: ids, MaxTokens: q.maxTokens,
+		Sampling: sched.Sampling{Temperature: float32(q.temperature), Seed: uint64(q.seed)},
+	}
+	if !cmd.Flags().Changed("seed") {
+		r.Sampling.Seed = rand.Uint64()
+	}
+	if cmd.Flags().Changed("threshold") {
+		r.Params = router.Params{Threshold: &q.threshold}
+	}
+	return r, nil
+}
