@@ -23,7 +23,7 @@ def free_port() -> int:
         return s.getsockname()[1]
 
 
-def pair_config(models: Path, port: int, threshold: float = 0.03, context: int = 4096) -> dict:
+def pair_config(models: Path, port: int, threshold: float = 0.1, context: int = 4096) -> dict:
     """The real pair as one route, the small model at the entry. JSON is YAML, so this can be written to a .yaml file."""
     return {
         "models": [
