@@ -37,7 +37,7 @@ func execute(args []string, in io.Reader, out, aside io.Writer) int {
 func report(w io.Writer, err error) {
 	var quiet silent
 	if !errors.As(err, &quiet) {
-		fmt.Fprintf(w, "tokenrouter: %v\n", err)
+		_, _ = fmt.Fprintf(w, "tokenrouter: %v\n", err) // there is nowhere else to say it
 	}
 }
 

@@ -19,7 +19,7 @@ func show(cmd *cobra.Command, t *api.Target, stream *sched.Stream, noColour bool
 	out, aside := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	coloured := wantsColour(out, noColour)
 	if coloured && len(t.Models) > 1 {
-		fmt.Fprintln(aside, legend(t.Models))
+		say(aside, legend(t.Models))
 	}
 	write, end := plain(out), func() error { return nil }
 	if isTerminal(out) {
@@ -50,17 +50,20 @@ func show(cmd *cobra.Command, t *api.Target, stream *sched.Stream, noColour bool
 	if _, err := fmt.Fprintln(out); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
-	fmt.Fprintln(aside, account(t, stream.Summary(), took))
+	say(aside, account(t, stream.Summary(), took))
 	switch last.Finish {
 	case sched.FinishError:
 		return last.Err
 	case sched.FinishCancelled:
 		return silent{errors.New("interrupted")}
 	case sched.FinishLength:
-		fmt.Fprintln(aside, "the answer was cut: --max-tokens or the context ended it")
+		say(aside, "the answer was cut: --max-tokens or the context ended it")
 	}
 	return nil
 }
+
+// say writes a line beside the answer. If that cannot be written, the answer still can.
+func say(w io.Writer, line string) { _, _ = fmt.Fprintln(w, line) }
 
 // plain writes text as it is.
 func plain(out io.Writer) func(sched.Event) error {

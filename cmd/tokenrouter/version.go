@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -19,14 +20,16 @@ func newVersionCommand() *cobra.Command {
 		Short: "Print the version of the program and of its native library",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "tokenrouter %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			// The program's own line comes first, and also when the library cannot be used.
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "tokenrouter %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
+				return err
+			}
 			device, err := sched.OpenNativeDevice(sched.NativeOptions{Library: library})
 			if err != nil {
 				return fmt.Errorf("the native library cannot be used: %w", err)
 			}
-			fmt.Fprintf(out, "%s\ninstruction set %s, %d threads\n", device.Library(), device.ISA(), device.Threads())
-			return device.Close()
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\ninstruction set %s, %d threads\n", device.Library(), device.ISA(), device.Threads())
+			return errors.Join(err, device.Close())
 		},
 	}
 	cmd.Flags().StringVar(&library, "library", "", "native library to load, `FILE`; default: the one built in")

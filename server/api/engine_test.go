@@ -228,7 +228,7 @@ func TestManyAtOnce(t *testing.T) {
 				return
 			}
 			r.Body.Close()
-			if r.StatusCode != 400 && r.StatusCode != 404 {
+			if r.StatusCode != http.StatusBadRequest && r.StatusCode != http.StatusNotFound {
 				errs <- fmt.Errorf("%q: status %d", bad, r.StatusCode)
 			}
 		})
@@ -248,7 +248,7 @@ func (s *site) try(body string) (string, error) {
 	}
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
-	if err == nil && r.StatusCode != 200 {
+	if err == nil && r.StatusCode != http.StatusOK {
 		err = fmt.Errorf("status %d", r.StatusCode)
 	}
 	return string(text), err

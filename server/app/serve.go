@@ -36,8 +36,12 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 		return cfg.At("server.listen", fmt.Errorf("cannot listen: %w", err))
 	}
 	s := newServer(cfg, loader, o)
-	ended := make(chan error, 1)
-	go func() { ended <- s.http.Serve(listener) }()
+	var failure error // of the HTTP server; to be read when ended is closed
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		failure = s.http.Serve(listener)
+	}()
 	o.Log.Info().Str("address", "http://"+listener.Addr().String()).Msg("listening")
 	call(o.Listening, listener.Addr().String())
 	call(o.Loading, loader)
@@ -59,10 +63,9 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 	case <-ctx.Done():
 		o.Log.Info().Stringer("shutdown_timeout", cfg.Server.ShutdownTimeout).Msg("shutting down")
 		s.drain(time.Duration(cfg.Server.ShutdownTimeout))
-		err = nil
 		<-ended
-	case err = <-ended:
-		err = fmt.Errorf("the HTTP server ended: %w", err)
+	case <-ended:
+		err = fmt.Errorf("the HTTP server ended: %w", failure)
 		s.stop()
 	}
 	closing, cancel := context.WithTimeout(context.Background(), goodbye)

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -297,7 +296,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	check := func(t *testing.T, err error) {
 		var e *Error
-		require.True(t, errors.As(err, &e))
+		require.ErrorAs(t, err, &e)
 		require.Equal(t, http.StatusBadRequest, e.Status)
 		require.NotEmpty(t, e.Message)
 		_, err = Marshal(e.Body())
