@@ -26,20 +26,19 @@ func execute(args []string, in io.Reader, out, aside io.Writer) int {
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(aside)
-	if err := root.ExecuteContext(ctx); err != nil {
-		report(aside, err)
+	switch err := root.ExecuteContext(ctx); {
+	case err == nil:
+		return 0
+	case errors.Is(err, errInterrupted):
+		return statusInterrupted // whoever interrupted knows
+	default:
+		_, _ = fmt.Fprintf(aside, "tokenrouter: %v\n", err) // there is nowhere else to say it
 		return 1
 	}
-	return 0
 }
 
-// report writes an error as the last thing that a user sees. An error that is to be silent has been reported.
-func report(w io.Writer, err error) {
-	var quiet silent
-	if !errors.As(err, &quiet) {
-		_, _ = fmt.Fprintf(w, "tokenrouter: %v\n", err) // there is nowhere else to say it
-	}
-}
+// errInterrupted says that a signal ended a command before it was done.
+var errInterrupted = errors.New("interrupted")
 
-// silent is an error that needs no words.
-type silent struct{ error }
+// statusInterrupted is the exit status of shells for it: 128 and SIGINT.
+const statusInterrupted = 130

@@ -81,7 +81,8 @@ func run(cmd *cobra.Command, from *source, q *question, prompt string) (err erro
 	if err != nil {
 		return err
 	}
-	log, err := newLog(cmd.ErrOrStderr(), q.level, "text")
+	aside := newScreen(cmd.ErrOrStderr())
+	log, err := newLog(aside, q.level, "text")
 	if err != nil {
 		return err
 	}
@@ -90,9 +91,12 @@ func run(cmd *cobra.Command, from *source, q *question, prompt string) (err erro
 	if err != nil {
 		return err
 	}
-	done := watch(cmd.ErrOrStderr(), loader)
+	done := watch(aside, loader)
 	runtime, err := loader.Load(ctx)
 	done()
+	if ctx.Err() != nil && runtime == nil {
+		return errInterrupted
+	}
 	if err != nil {
 		return err
 	}

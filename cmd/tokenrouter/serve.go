@@ -25,7 +25,8 @@ SIGTERM. Running answers may then go on for server.shutdown_timeout; a second si
 				return err
 			}
 			cfg.Server.Listen = cmp.Or(listen, cfg.Server.Listen)
-			log, err := newLog(cmd.ErrOrStderr(), cmp.Or(level, cfg.Server.LogLevel), cfg.Server.LogFormat)
+			aside := newScreen(cmd.ErrOrStderr())
+			log, err := newLog(aside, cmp.Or(level, cfg.Server.LogLevel), cfg.Server.LogFormat)
 			if err != nil {
 				return err
 			}
@@ -33,7 +34,7 @@ SIGTERM. Running answers may then go on for server.shutdown_timeout; a second si
 			defer func() { done() }()
 			return app.Serve(cmd.Context(), cfg, app.Options{
 				Log: log, Library: from.library, Version: version,
-				Loading: func(l *app.Loader) { done = watch(cmd.ErrOrStderr(), l) },
+				Loading: func(l *app.Loader) { done = watch(aside, l) },
 				Ready:   func(*app.Runtime) { done() },
 			})
 		},

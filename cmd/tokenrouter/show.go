@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -55,7 +54,7 @@ func show(cmd *cobra.Command, t *api.Target, stream *sched.Stream, noColour bool
 	case sched.FinishError:
 		return last.Err
 	case sched.FinishCancelled:
-		return silent{errors.New("interrupted")}
+		return errInterrupted
 	case sched.FinishLength:
 		say(aside, "the answer was cut: --max-tokens or the context ended it")
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -43,6 +44,7 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 	defer cancel()
 	a := &answering{call: call, server: s, gin: c, ctx: ctx}
 	for i, r := range call.requests {
+		r.ID = fmt.Sprintf("%s-%d", recordOf(c).id, i) // so that the scheduler's records can be joined with the log
 		stream, err := e.Submit(ctx, r)
 		if err != nil {
 			s.fail(c, refused(err, call.target, call.param))

@@ -253,3 +253,49 @@ func (s *site) try(body string) (string, error) {
 	}
 	return string(text), err
 }
+
+// A connection is used again after longer than the write timeout, by a client that asks before it sends its body.
+func TestConnectionIsUsedAgain(t *testing.T) {
+	site := newSite(t, brief(), func(o *Options) { o.WriteTimeout = 50 * time.Millisecond })
+	conn, err := net.Dial("tcp", site.Listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	lines := bufio.NewReader(conn)
+	for range 2 {
+		body := chatBody("pair", "")
+		_, err = fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
+		require.NoError(t, err)
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "HTTP/1.1 100 Continue\r\n", line)
+		_, err = lines.ReadString('\n')
+		require.NoError(t, err)
+		_, err = io.WriteString(conn, body)
+		require.NoError(t, err)
+		r, err := http.ReadResponse(lines, nil)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, r.Body)
+		require.NoError(t, err)
+		require.NoError(t, r.Body.Close())
+		require.Equal(t, http.StatusOK, r.StatusCode)
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// What a token costs here, from the engine's event to the socket.
+func BenchmarkStream(b *testing.B) {
+	for range b.N / 1000 {
+		b.StopTimer()
+		s := &script{events: make([]sched.Event, 1001), summary: brief().summary}
+		for i := range s.events {
+			s.events[i] = sched.Event{Text: "a", Tokens: []sched.Token{token(16, "a", 0, -1)}}
+		}
+		s.events[1000].Finish = sched.FinishLength
+		api := New(Options{Log: zerolog.Nop()})
+		api.Ready(targets(), s)
+		q := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(chatBody("pair", `"stream":true`)))
+		w := httptest.NewRecorder()
+		b.StartTimer()
+		api.ServeHTTP(w, q)
+	}
+}

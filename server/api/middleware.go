@@ -108,6 +108,7 @@ func (s *Server) body(c *gin.Context) ([]byte, bool) {
 		s.fail(c, e)
 		return nil, false
 	}
+	s.patience(c) // for the 100 Continue that some clients wait for; the deadline of the request before may be over
 	control := http.NewResponseController(c.Writer)
 	// Without support for deadlines (a test's recorder) there is no connection that could stall.
 	_ = control.SetReadDeadline(time.Now().Add(s.options.BodyTimeout))

@@ -66,6 +66,8 @@ func TestFieldsReachTheEngine(t *testing.T) {
 		want := plain("pair", hi, 0)
 		change(&want)
 		got := s.requests[0]
+		require.Regexp(t, "^req_[A-Z2-7]{26}-0$", got.ID)
+		got.ID = ""
 		if want.Sampling.Seed == 0 { // drawn
 			require.Less(t, got.Sampling.Seed, uint64(1)<<53)
 			got.Sampling.Seed = 0
@@ -97,6 +99,8 @@ func TestCompletionFieldsReachTheEngine(t *testing.T) {
 		r, answer := newSite(t, s, nil).post(t, "/v1/completions", `{"model":"small",`+body+`}`)
 		require.Equal(t, 200, r.StatusCode, answer)
 		got := s.requests[0]
+		require.Regexp(t, "^req_[A-Z2-7]{26}-0$", got.ID)
+		got.ID = ""
 		if want.Sampling.Seed == 0 {
 			got.Sampling.Seed = 0
 		}
