@@ -82,7 +82,7 @@ python: prerequisites
 	scripts/python-env.sh $(BUILD)/venv tests/clients/requirements.txt
 
 .PHONY: lint
-lint: native ## Formatting, the arrows between packages, and golangci-lint
+lint: prerequisites ## Formatting, the arrows between packages, and golangci-lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w): $$unformatted" >&2; exit 1; fi
 	scripts/golangci-lint.sh run ./...

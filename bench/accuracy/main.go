@@ -8,6 +8,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -79,7 +80,7 @@ func measure(library *bindings.Library, path string, answers []teacher.Answer) (
 	if err != nil {
 		return r, err
 	}
-	defer integer.Close()
+	defer func() { err = errors.Join(err, integer.Close()) }()
 	if r.Golden, err = teacher.Agree(integer, answers); err != nil {
 		return r, err
 	}
@@ -87,7 +88,7 @@ func measure(library *bindings.Library, path string, answers []teacher.Answer) (
 	if err != nil {
 		return r, err
 	}
-	defer exact.Close()
+	defer func() { err = errors.Join(err, exact.Close()) }()
 	r.ExactFloat, err = teacher.Diverge(exact, integer, answers)
 	r.Seconds = time.Since(start).Seconds()
 	return r, err

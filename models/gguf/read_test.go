@@ -63,7 +63,7 @@ func TestReadGivesBackWhatWasWritten(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "Q8_0", y.Type.String())
 	require.EqualValues(t, 68, y.Size) // two blocks of 34 bytes
-	require.EqualValues(t, f.DataOffset+64, y.Offset)
+	require.Equal(t, f.DataOffset+64, y.Offset)
 	z, _ := f.Tensor("z")
 	require.EqualValues(t, 2, z.Rows())
 	require.EqualValues(t, 288, z.Size) // two Q4_K blocks of 144 bytes
