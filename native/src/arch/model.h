@@ -22,6 +22,34 @@ struct Shape {
     int64_t page_values() const { return kv_dim() * TR_PAGE_TOKENS; }
 };
 
+// Columns prepared for matrices to multiply with. Few are prepared by every worker for itself, many are shared out among the
+// workers, who then meet.
+class Inputs {
+public:
+    // Throws Error(TR_ERR_NO_MEMORY).
+    void reserve(int64_t max_columns, int64_t k, uint32_t forms, int n_workers);
+
+    // Runs prepare(worker, activations) over n columns and returns the activations, complete for this worker. Whoever still
+    // reads earlier ones must have been joined.
+    template <class F> const cpu::Activations &fill(cpu::Worker &worker, int64_t n, F &&prepare) {
+        if (n <= kOwnColumns) {
+            cpu::Activations &own = own_[static_cast<size_t>(worker.index())];
+            cpu::Worker alone = cpu::Worker::alone();
+            prepare(alone, own);
+            return own;
+        }
+        prepare(worker, shared_);
+        worker.join();
+        return shared_;
+    }
+
+private:
+    // Preparing a column takes about as long as a join of two workers that are on time.
+    static constexpr int64_t kOwnColumns = 2;
+    cpu::Activations shared_;
+    std::vector<cpu::Activations> own_; // one per worker
+};
+
 // The KV cache of an arena and the working memory of its steps. Allocated once; a step allocates nothing.
 struct Workspace {
     int32_t n_pages, max_columns, max_output_columns;
@@ -30,7 +58,7 @@ struct Workspace {
     Array<float> k, v;       // [max_columns][kv_dim]
     Array<float> attention;  // [max_columns][q_dim]
     Array<float> ffn;        // [max_columns][n_ff]
-    cpu::Activations normed, attended, gated, outputs; // inputs of the matrices, prepared
+    Inputs normed, attended, gated, outputs; // of the matrices
     cpu::AttentionScratch scratch;
     int32_t n_positions;     // a sequence of this arena is no longer than this
     Array<float> cos, sin;   // [n_positions][head_dim/2]

@@ -12,6 +12,7 @@ namespace tr::arch {
 
 namespace {
 
+using cpu::Activations;
 using cpu::Matrix;
 
 struct Layer {
@@ -33,6 +34,10 @@ public:
     Forms forms() const override;
 
 private:
+    // The inputs of matrices: x normed, or x as it is.
+    const Activations &norm(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, const Array<float> &gain, float *y, uint32_t forms) const;
+    const Activations &prepare(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, int64_t k, const Matrix &m) const;
+
     const Matrix &output_matrix() const { return tied_ ? embedding_ : output_; }
 
     const cpu::Ops &ops_;
@@ -97,39 +102,43 @@ void Qwen2::forward(cpu::Worker &w, Workspace &ws, const Columns &c) const {
         const Layer &l = layers_[static_cast<size_t>(i)];
         const cpu::KvLayer kv = ws.layer(s, i);
 
-        ops_.rms_norm(w, x, n, s.n_embd, l.attention_norm.data(), s.norm_eps, nullptr, l.attention_forms(), ws.normed);
-        w.join();
-        ops_.matmul(w, l.q, ws.normed, n, l.q_bias.data(), q, s.q_dim());
-        ops_.matmul(w, l.k, ws.normed, n, l.k_bias.data(), k, s.kv_dim());
-        ops_.matmul(w, l.v, ws.normed, n, l.v_bias.data(), v, s.kv_dim());
+        const Activations &h = norm(w, ws.normed, x, n, l.attention_norm, nullptr, l.attention_forms());
+        ops_.matmul(w, l.q, h, n, l.q_bias.data(), q, s.q_dim());
+        ops_.matmul(w, l.k, h, n, l.k_bias.data(), k, s.kv_dim());
+        ops_.matmul(w, l.v, h, n, l.v_bias.data(), v, s.kv_dim());
         w.join();
         ops_.rope_store(w, attention_, c.tokens, n, q, k, v, ws.cos.data(), ws.sin.data(), kv);
         w.join();
         if (i + 1 == s.n_layer && !c.wanted) return; // the cache is complete, and nobody looks at the rest
         ops_.attention(w, attention_, c.tokens, n, q, kv, ws.scratch, attention);
         w.join();
-        ops_.prepare(w, attention, n, s.q_dim(), l.o.form(), ws.attended);
-        w.join();
-        ops_.matmul_add(w, l.o, ws.attended, n, x, s.n_embd);
+        ops_.matmul_add(w, l.o, prepare(w, ws.attended, attention, n, s.q_dim(), l.o), n, x, s.n_embd);
         w.join();
 
-        ops_.rms_norm(w, x, n, s.n_embd, l.ffn_norm.data(), s.norm_eps, nullptr, l.ffn_forms(), ws.normed);
+        const Activations &g = norm(w, ws.normed, x, n, l.ffn_norm, nullptr, l.ffn_forms());
+        ops_.matmul_silu(w, l.gate, l.up, g, n, ffn, s.n_ff);
         w.join();
-        ops_.matmul_silu(w, l.gate, l.up, ws.normed, n, ffn, s.n_ff);
-        w.join();
-        ops_.prepare(w, ffn, n, s.n_ff, l.down.form(), ws.gated);
-        w.join();
-        ops_.matmul_add(w, l.down, ws.gated, n, x, s.n_embd);
+        ops_.matmul_add(w, l.down, prepare(w, ws.gated, ffn, n, s.n_ff, l.down), n, x, s.n_embd);
         w.join();
     }
 }
 
 void Qwen2::output(cpu::Worker &w, Workspace &ws, const float *x, int64_t n, float *hidden, float *logits) const {
     const Matrix &m = output_matrix();
-    ops_.rms_norm(w, x, n, shape.n_embd, output_norm_.data(), shape.norm_eps, hidden, m.form(), ws.outputs);
+    ops_.matmul(w, m, norm(w, ws.outputs, x, n, output_norm_, hidden, m.form()), n, nullptr, logits, shape.n_vocab);
     w.join();
-    ops_.matmul(w, m, ws.outputs, n, nullptr, logits, shape.n_vocab);
-    w.join();
+}
+
+const Activations &Qwen2::norm(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, const Array<float> &gain, float *y, uint32_t forms) const {
+    return inputs.fill(w, n, [&](cpu::Worker &by, Activations &to) {
+        // Where every worker norms for itself, one of them is enough to store y.
+        float *stored = &by == &w || w.index() == 0 ? y : nullptr;
+        ops_.rms_norm(by, x, n, shape.n_embd, gain.data(), shape.norm_eps, stored, forms, to);
+    });
+}
+
+const Activations &Qwen2::prepare(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, int64_t k, const Matrix &m) const {
+    return inputs.fill(w, n, [&](cpu::Worker &by, Activations &to) { ops_.prepare(by, x, n, k, m.form(), to); });
 }
 
 } // namespace

@@ -24,17 +24,19 @@ void fill_rope(cpu::Worker &worker, const Shape &shape, Workspace &ws) {
     }
 }
 
-void reserve(cpu::Activations &acts, int64_t columns, int64_t k, uint32_t forms, const char *what) {
-    try {
-        acts.reserve(columns, k, forms);
-    } catch (const std::bad_alloc &) {
-        fail(TR_ERR_NO_MEMORY, "cannot allocate the %s of %lld tokens", what, static_cast<long long>(columns));
-    }
-}
-
 size_t product(int64_t a, int64_t b) { return static_cast<size_t>(a) * static_cast<size_t>(b); }
 
 } // namespace
+
+void Inputs::reserve(int64_t max_columns, int64_t k, uint32_t forms, int n_workers) {
+    try {
+        shared_.reserve(max_columns, k, forms);
+        own_.resize(static_cast<size_t>(n_workers));
+        for (cpu::Activations &own : own_) own.reserve(std::min(max_columns, kOwnColumns), k, forms);
+    } catch (const std::bad_alloc &) {
+        fail(TR_ERR_NO_MEMORY, "cannot allocate the prepared activations of %lld tokens", static_cast<long long>(max_columns));
+    }
+}
 
 std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSize &size, cpu::Pool &pool) {
     const Shape &s = model.shape;
@@ -56,11 +58,10 @@ std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSiz
     ws->attention = Array<float>(product(n, s.q_dim()), "the attention output of a step");
     ws->ffn = Array<float>(product(n, s.n_ff), "the feed-forward values of a step");
     const Model::Forms forms = model.forms();
-    reserve(ws->normed, n, s.n_embd, forms.normed, "normed activations");
-    reserve(ws->attended, n, s.q_dim(), forms.attended, "attention activations");
-    reserve(ws->gated, n, s.n_ff, forms.gated, "feed-forward activations");
-    reserve(ws->outputs, size.max_output_columns, s.n_embd, forms.outputs, "output activations");
-
+    ws->normed.reserve(n, s.n_embd, forms.normed, pool.size());
+    ws->attended.reserve(n, s.q_dim(), forms.attended, pool.size());
+    ws->gated.reserve(n, s.n_ff, forms.gated, pool.size());
+    ws->outputs.reserve(size.max_output_columns, s.n_embd, forms.outputs, pool.size());
     try {
         ws->scratch.reserve(s.head_dim);
     } catch (const std::bad_alloc &) {

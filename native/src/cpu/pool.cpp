@@ -133,7 +133,7 @@ struct Pool::State {
 
 Pool::Pool(int n_threads) : state_(std::make_unique<State>(n_threads < 1 ? 1 : n_threads)) {
     State &s = *state_;
-    for (int i = 0; i < s.count; i++) s.workers.push_back(Worker(*this, i));
+    for (int i = 0; i < s.count; i++) s.workers.push_back(Worker(this, i));
     s.threads.reserve(static_cast<size_t>(s.count - 1));
     const auto idle = [&s](int index) {
         for (uint32_t seen = 0;; seen++) {
@@ -173,17 +173,22 @@ void Pool::run(void (*body)(Worker &, void *), void *context) {
     s.serving.advance();
 }
 
-int Worker::count() const { return pool_.state_->count; }
+int Worker::count() const { return pool_ ? pool_->state_->count : 1; }
 
 void Worker::join() {
     const uint32_t used = loop_;
     loop_ = 0;
-    pool_.state_->join(used);
+    if (pool_) pool_->state_->join(used);
 }
 
 int64_t Worker::next(int64_t n) {
+    if (!pool_) {
+        if (taken_ < n) return taken_++;
+        taken_ = 0;
+        return n;
+    }
     if (loop_ == kLoops) join();
-    const int64_t i = pool_.state_->loops[loop_].taken.fetch_add(1, std::memory_order_relaxed);
+    const int64_t i = pool_->state_->loops[loop_].taken.fetch_add(1, std::memory_order_relaxed);
     if (i < n) return i;
     loop_++;
     return n;

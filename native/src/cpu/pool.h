@@ -16,6 +16,10 @@ class Pool;
 // One thread's part in a pool run. Valid only during the run.
 class Worker {
 public:
+    // The worker of a run of one. For an operator that every worker of a run carries out on its own, into memory of its own,
+    // because that takes less time than sharing the work and meeting the others.
+    static Worker alone() { return Worker(nullptr, 0); }
+
     int index() const { return index_; }      // 0 .. count()-1
     int count() const;                        // workers of this run
     void join();                              // waits until all workers have arrived
@@ -29,10 +33,11 @@ public:
 
 private:
     friend class Pool;
-    Worker(Pool &pool, int index) : pool_(pool), index_(index) {}
-    Pool &pool_;
+    Worker(Pool *pool, int index) : pool_(pool), index_(index) {}
+    Pool *pool_;                              // NULL: alone
     int index_;
     uint32_t loop_ = 0;                       // loops ended since the last join
+    int64_t taken_ = 0;                       // alone: indices of this loop that were handed out
 };
 
 class Pool {
