@@ -173,7 +173,7 @@ typedef struct tr_segment {
  */
 typedef struct tr_sampling {
     uint32_t size;
-    float temperature;      /* 0: greedy, the most likely id after bias, penalties and `allowed` */
+    float temperature;      /* 0 (or below 1e-5): greedy, the most likely id after bias, penalties and `allowed` */
     int32_t top_k;          /* 0: off */
     float top_p;            /* 0 or >= 1: off; else the smallest set of most likely ids whose probability reaches it */
     float min_p;            /* 0: off; else ids at least min_p times as likely as the likeliest */
@@ -218,8 +218,8 @@ typedef struct tr_row {
     float logprob;          /* of `token`, natural log, before bias, penalties and temperature */
     float logsumexp;        /* natural log of the sum of exp(raw logit) over the ids in play */
     float entropy;          /* of softmax(raw logits) over the ids in play, in nats */
-    const int32_t *top_ids; /* [n_top] ids in play with the largest raw logits, largest first */
-    const float *top_logits;/* [n_top] their raw logits */
+    const int32_t *top_ids; /* [n_top] ids in play with the largest raw logits, largest first; -1 where none is left */
+    const float *top_logits;/* [n_top] their raw logits; minus infinity where none is left */
     const float *hidden;    /* [n_embd] or NULL */
     const float *logits;    /* [n_vocab] or NULL */
 } tr_row;
@@ -236,7 +236,7 @@ typedef struct tr_batch {
 /*
  * Runs one ragged batch: appends every segment's tokens to its pages and answers every row. A row's answer depends on
  * nothing but its own sequence and its own parameters: bit for bit the same alone, in any batch, after any chunking.
- * Two segments of one batch must not write the same page. A batch that is refused (TR_ERR_ARGUMENT) has written nothing.
+ * Two segments of one batch must not write the same page, nor one read a page that another writes. A batch that is refused (TR_ERR_ARGUMENT) has written nothing.
  */
 TR_API tr_status tr_step(tr_arena *arena, const tr_batch *batch, char *err, size_t err_len);
 
