@@ -236,7 +236,8 @@ typedef struct tr_batch {
 /*
  * Runs one ragged batch: appends every segment's tokens to its pages and answers every row. A row's answer depends on
  * nothing but its own sequence and its own parameters: bit for bit the same alone, in any batch, after any chunking.
- * Two segments of one batch must not write the same page, nor one read a page that another writes. A batch that is refused (TR_ERR_ARGUMENT) has written nothing.
+ * Two segments of one batch must not write the same page, nor one read a page that another writes. A batch that is refused
+ * (TR_ERR_ARGUMENT) has written nothing.
  */
 TR_API tr_status tr_step(tr_arena *arena, const tr_batch *batch, char *err, size_t err_len);
 
