@@ -7,7 +7,10 @@ import (
 	stdlog "log"
 	"net"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/tokenrouter/tokenrouter/server/api"
 	"github.com/tokenrouter/tokenrouter/server/config"
@@ -110,7 +113,7 @@ type server struct {
 	api    *api.Server
 	http   *http.Server
 	cancel context.CancelCauseFunc // ends all requests
-	log    Options
+	log    zerolog.Logger
 }
 
 func newServer(cfg *config.Config, l *Loader, o Options) *server {
@@ -118,10 +121,10 @@ func newServer(cfg *config.Config, l *Loader, o Options) *server {
 	a := api.New(api.Options{
 		Log: o.Log, MaxBody: int64(cfg.Server.MaxBody), RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress,
 	})
-	return &server{api: a, cancel: cancel, log: o, http: &http.Server{
+	return &server{api: a, cancel: cancel, log: o.Log, http: &http.Server{
 		Handler: a, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return base },
-		ErrorLog:    stdlog.New(debugWriter{o}, "", 0),
+		ErrorLog:    stdlog.New(debugWriter{o.Log}, "", 0),
 	}}
 }
 
@@ -134,7 +137,7 @@ func (s *server) drain(most time.Duration) {
 		s.cancel(nil)
 		return
 	}
-	s.log.Log.Warn().Msg("answers were still running at the end of the shutdown timeout; they are cancelled")
+	s.log.Warn().Msg("answers were still running at the end of the shutdown timeout; they are cancelled")
 	s.cancel(api.ErrShutdown)
 	words, cancel := context.WithTimeout(context.Background(), goodbye)
 	defer cancel()
@@ -150,9 +153,9 @@ func (s *server) stop() {
 }
 
 // debugWriter takes what net/http has to say of bad connections.
-type debugWriter struct{ o Options }
+type debugWriter struct{ log zerolog.Logger }
 
 func (w debugWriter) Write(p []byte) (int, error) {
-	w.o.Log.Debug().Str("component", "http").Msg(string(p))
+	w.log.Debug().Str("component", "http").Msg(strings.TrimSpace(string(p)))
 	return len(p), nil
 }

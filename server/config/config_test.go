@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -168,5 +169,34 @@ func TestPair(t *testing.T) {
 			{Name: c.wantSmall, Path: c.small, Device: "cpu"}, {Name: c.wantLarge, Path: c.large, Device: "cpu"},
 		}, got.Models)
 		require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{c.wantSmall, c.wantLarge}}}, got.Routes)
+	}
+}
+
+// The configurations that the project shows are valid.
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob("../../examples/config/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		_, err := Load(f)
+		require.NoError(t, err)
+	}
+}
+
+// Every key of the schema says what it is for, so that editors and documentation can.
+func TestSchemaDescribesItsKeys(t *testing.T) {
+	var schema struct {
+		Defs map[string]struct {
+			Properties map[string]struct {
+				Description string
+			}
+		} `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(Schema(), &schema))
+	require.NotEmpty(t, schema.Defs)
+	for section, s := range schema.Defs {
+		for key, p := range s.Properties {
+			require.NotEmpty(t, p.Description, "%s.%s", section, key)
+		}
 	}
 }
