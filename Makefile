@@ -85,6 +85,7 @@ python: prerequisites
 lint: prerequisites ## Formatting, the arrows between packages, and golangci-lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w): $$unformatted" >&2; exit 1; fi
+	scripts/render-performance.py --check
 	scripts/golangci-lint.sh run ./...
 
 .PHONY: bench
