@@ -30,24 +30,26 @@ TR_INLINE void dot_columns(VecI (&acc)[C][2], const Quad *w, const int8_t *x, in
     static_assert(kSum * 2 * ((1 << kBits) - 1) * 127 <= 32767);
     constexpr int kStep = kSum < kQuads ? kSum : kQuads;
     const VecI ones = set16(1);
-#pragma GCC unroll 4
-    for (int s = 0; s < kQuads; s += kStep) {
+    for (int s = 0; s < kQuads; s += kStep, w += kStep, x += 4 * kStep) {
         VecI sum[C][2];
 #pragma GCC unroll 8
-        for (int t = s; t < s + kStep; t++) {
+        for (int c = 0; c < C; c++) sum[c][0] = sum[c][1] = zero_i();
+#pragma GCC unroll 8
+        for (int t = 0; t < kStep; t++) {
             const VecI w0 = load_i(w[t][0]), w1 = load_i(w[t][1]);
 #pragma GCC unroll 8
             for (int c = 0; c < C; c++) {
                 const VecI a = broadcast_word(x + c * column_stride + 4 * t);
-                const VecI p0 = products_u8s8(w0, a), p1 = products_u8s8(w1, a);
-                sum[c][0] = t == s ? p0 : add16(sum[c][0], p0);
-                sum[c][1] = t == s ? p1 : add16(sum[c][1], p1);
+                sum[c][0] = add16(sum[c][0], products_u8s8(w0, a));
+                sum[c][1] = add16(sum[c][1], products_u8s8(w1, a));
             }
             keep_order();
         }
 #pragma GCC unroll 8
-        for (int c = 0; c < C; c++)
-            for (int v = 0; v < 2; v++) acc[c][v] = dot_s16(acc[c][v], sum[c][v], ones);
+        for (int c = 0; c < C; c++) {
+            acc[c][0] = dot_s16(acc[c][0], sum[c][0], ones);
+            acc[c][1] = dot_s16(acc[c][1], sum[c][1], ones);
+        }
     }
 #endif
 }

@@ -41,7 +41,11 @@ TR_INLINE VecI dot_s16(VecI acc, VecI a, VecI b) { return _mm256_dpwssd_avx_epi3
 constexpr bool kVnni = false;
 TR_INLINE VecI dot_s16(VecI acc, VecI a, VecI b) { return add32(acc, _mm256_madd_epi16(a, b)); }
 TR_INLINE VecI products_u8s8(VecI w, VecI x) { return _mm256_maddubs_epi16(w, x); }
-TR_INLINE VecI add16(VecI a, VecI b) { return _mm256_add_epi16(a, b); }
+TR_INLINE VecI add16(VecI a, VecI b) {
+    VecI sum = _mm256_add_epi16(a, b);
+    asm("" : "+x"(sum)); // else the compiler collects the terms to add them up as a tree, and spills them meanwhile
+    return sum;
+}
 #endif
 
 TR_INLINE VecF load(const float *p) { return _mm256_loadu_ps(p); }
