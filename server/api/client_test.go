@@ -1,3 +1,8 @@
+// The official client takes the compiler minutes under the race detector, and finds nothing there that the other tests
+// of this package do not.
+
+//go:build !race
+
 package api
 
 import (
@@ -13,41 +18,6 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/sched"
 )
-
-// content is the text of an answer in one piece.
-func content(t *testing.T, body string) string {
-	t.Helper()
-	require.Contains(t, body, `"object":"chat.completion"`)
-	return contentOf(body)
-}
-
-func contentOf(body string) string {
-	var a openai.ChatCompletion
-	if err := json.Unmarshal([]byte(body), &a); err != nil || len(a.Choices) != 1 {
-		return "not an answer: " + body
-	}
-	return a.Choices[0].Message.Content
-}
-
-// joined is the text of a whole stream.
-func joined(stream string) string {
-	var b strings.Builder
-	for line := range strings.Lines(stream) {
-		data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
-		if !ok || data == "[DONE]" {
-			continue
-		}
-		var c openai.ChatCompletionChunk
-		if err := json.Unmarshal([]byte(data), &c); err != nil || len(c.Choices) != 1 {
-			return "not a chunk: " + data
-		}
-		b.WriteString(c.Choices[0].Delta.Content)
-	}
-	if !strings.HasSuffix(stream, "data: [DONE]\n\n") {
-		return "no end: " + stream
-	}
-	return b.String()
-}
 
 // official is OpenAI's own client, with nothing set but the address.
 func official(s *site) openai.Client {
