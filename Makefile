@@ -57,8 +57,8 @@ test-native: native ## Tests of the native library, golden files of Transformers
 	ctest --test-dir $(NATIVE) --output-on-failure --no-tests=error
 
 # Packages whose tests need the real pair.
-REAL := ./tests/golden ./tests/exactness ./tests/clients
-UNIT = $(shell $(GO) list ./... | grep -v -E '/tests/(golden|exactness|clients)$$')
+REAL := ./tests/golden ./tests/exactness
+UNIT = $(shell $(GO) list ./... | grep -v -E '/tests/(golden|exactness)$$')
 
 .PHONY: test-go
 test-go: native ## go vet and the unit tests, without cgo
