@@ -71,7 +71,7 @@ test-race: native ## The unit tests under the race detector (which needs cgo)
 
 .PHONY: test-real
 test-real: build models ## The real pair: golden answers, and exactness over HTTP against a sequential loop
-	TOKENROUTER_REQUIRE_MODELS=1 $(GO) test -v -count=1 -timeout 40m $(REAL)
+	TOKENROUTER_REQUIRE_MODELS=1 $(GO) test -v -count=1 -p 1 -timeout 60m $(REAL)
 
 .PHONY: test-clients
 test-clients: build models python ## The official OpenAI client for Python against a running server
