@@ -61,12 +61,12 @@ REAL := ./tests/golden ./tests/exactness
 UNIT = $(shell $(GO) list ./... | grep -v -E '/tests/(golden|exactness)$$')
 
 .PHONY: test-go
-test-go: native ## go vet and the unit tests, without cgo
+test-go: native models ## go vet and the unit tests, without cgo
 	$(GO) vet ./...
 	$(GO) test $(UNIT)
 
 .PHONY: test-race
-test-race: native ## The unit tests under the race detector (which needs cgo)
+test-race: native models ## The unit tests under the race detector (which needs cgo)
 	CGO_ENABLED=1 $(GO) test -race $(UNIT)
 
 .PHONY: test-real
