@@ -1,5 +1,6 @@
 #pragma once
 #include "cpu/attention.h"
+#include "cpu/chunks.h"
 #include "cpu/kernels/math.h"
 
 namespace tr::cpu::TR_ISA {
@@ -16,14 +17,22 @@ struct RowGroup {
     PartialView out[kRowGroup];
 };
 
-// score[r][i] := q[r] . key i for 2*kLanes keys: one chain over the head's dimensions per key.
-template <int R> TR_INLINE void score_keys(const RowGroup &g, const uint16_t *k, const uint16_t *ahead, int dim, float *score) {
+// A page of one kv head is head_dim cache lines of keys and as many of values.
+TR_INLINE void prefetch_line(const uint16_t *page, int line) {
+    _mm_prefetch(reinterpret_cast<const char *>(page + line * kPageTokens), _MM_HINT_T0);
+}
+
+// score[r][i] := q[r] . key i for 2*kLanes keys: one chain over the head's dimensions per key. Brings in the next page's keys
+// and this page's values meanwhile.
+template <int R>
+TR_INLINE void score_keys(const RowGroup &g, const uint16_t *k, const uint16_t *next_k, const uint16_t *v, int dim, float *score) {
     VecF sum[R][2];
 #pragma GCC unroll 8
     for (int r = 0; r < R; r++) sum[r][0] = sum[r][1] = zero();
 #pragma GCC unroll 2
     for (int d = 0; d < dim; d++) {
-        _mm_prefetch(reinterpret_cast<const char *>(ahead + d * kPageTokens), _MM_HINT_T0);
+        prefetch_line(next_k, d);
+        prefetch_line(v, d);
         const VecF k0 = load_half(k + d * kPageTokens), k1 = load_half(k + d * kPageTokens + kLanes);
 #pragma GCC unroll 8
         for (int r = 0; r < R; r++) {
@@ -93,16 +102,18 @@ template <int R> TR_INLINE void weigh_page(const float *weight, const uint16_t *
     if (d < dim) weigh_values<R, 1>(weight, v, dim, keys, out, d);
 }
 
-// Reduces R rows over the segment whose first page is pages[0].
-template <int R> void reduce_rows(RowGroup &g, const AttentionShape &shape, const int32_t *pages, int32_t head_kv, KvLayer kv) {
+// Reduces R rows over the segment whose first page is pages[0]. `ahead` is where the keys of the next segment start.
+template <int R>
+void reduce_rows(RowGroup &g, const AttentionShape &shape, const int32_t *pages, int32_t head_kv, KvLayer kv, const uint16_t *ahead) {
     const int dim = shape.head_dim;
     const int64_t head_stride = static_cast<int64_t>(dim) * kPageTokens, page_stride = head_stride * shape.n_head_kv;
     const auto base = [&](int page) { return pages[page] * page_stride + head_kv * head_stride; };
     const int n_pages = (g.keys[R - 1] + kPageTokens - 1) / kPageTokens;
 
     for (int page = 0; page < n_pages; page++) {
-        const uint16_t *k = kv.k + base(page), *ahead = kv.k + base(page + 1 < n_pages ? page + 1 : page);
-        for (int i = 0; i < kPageTokens; i += 2 * kLanes) score_keys<R>(g, k + i, ahead, dim, g.score[0] + page * kPageTokens + i);
+        const uint16_t *k = kv.k + base(page), *next_k = page + 1 < n_pages ? kv.k + base(page + 1) : ahead;
+        for (int i = 0; i < kPageTokens; i += 2 * kLanes)
+            score_keys<R>(g, k + i, next_k, kv.v + base(page), dim, g.score[0] + page * kPageTokens + i);
     }
     for (int r = 0; r < R; r++) {
         weights(g.score[r], g.keys[r], shape.scale, g.out[r].m, g.out[r].l);
@@ -154,7 +165,8 @@ struct AttentionCall {
 
     // Reduces rows [first, first+count) over a segment into out(row). Rows that do not see the segment are left out;
     // returns how many of the first ones these were.
-    template <class Out> TR_INLINE int reduce(const AttentionItem &item, int first, int count, int64_t segment, RowGroup &g, Out out) const {
+    template <class Out>
+    TR_INLINE int reduce(const AttentionItem &item, int first, int count, int64_t segment, RowGroup &g, const uint16_t *ahead, Out out) const {
         const auto keys_of = [&](int row) {
             const int64_t keys = tokens[item.token + row / item.heads].position + 1 - segment * kKvSegment;
             return static_cast<int>(keys < kKvSegment ? keys : kKvSegment);
@@ -172,18 +184,24 @@ struct AttentionCall {
         }
         const int32_t *pages = tokens[item.token].pages + segment * (kKvSegment / kPageTokens);
         switch (rows) {
-        case 1: reduce_rows<1>(g, shape, pages, item.head_kv, kv); break;
-        case 2: reduce_rows<2>(g, shape, pages, item.head_kv, kv); break;
-        case 3: reduce_rows<3>(g, shape, pages, item.head_kv, kv); break;
-        case 4: reduce_rows<4>(g, shape, pages, item.head_kv, kv); break;
+        case 1: reduce_rows<1>(g, shape, pages, item.head_kv, kv, ahead); break;
+        case 2: reduce_rows<2>(g, shape, pages, item.head_kv, kv, ahead); break;
+        case 3: reduce_rows<3>(g, shape, pages, item.head_kv, kv, ahead); break;
+        case 4: reduce_rows<4>(g, shape, pages, item.head_kv, kv, ahead); break;
 #if TR_VECTOR_BITS == 512
-        case 5: reduce_rows<5>(g, shape, pages, item.head_kv, kv); break;
-        case 6: reduce_rows<6>(g, shape, pages, item.head_kv, kv); break;
-        case 7: reduce_rows<7>(g, shape, pages, item.head_kv, kv); break;
-        case 8: reduce_rows<8>(g, shape, pages, item.head_kv, kv); break;
+        case 5: reduce_rows<5>(g, shape, pages, item.head_kv, kv, ahead); break;
+        case 6: reduce_rows<6>(g, shape, pages, item.head_kv, kv, ahead); break;
+        case 7: reduce_rows<7>(g, shape, pages, item.head_kv, kv, ahead); break;
+        case 8: reduce_rows<8>(g, shape, pages, item.head_kv, kv, ahead); break;
 #endif
         }
         return skipped;
+    }
+
+    // Where the keys of a segment start.
+    TR_INLINE const uint16_t *keys(const AttentionItem &item, int64_t segment) const {
+        const int64_t page = tokens[item.token].pages[segment * (kKvSegment / kPageTokens)];
+        return kv.k + (page * shape.n_head_kv + item.head_kv) * shape.head_dim * kPageTokens;
     }
 
     TR_INLINE void write(const AttentionItem &item, int row, PartialView sum) const {
@@ -200,22 +218,24 @@ struct AttentionCall {
         const int rows = static_cast<int>(item.tokens) * item.heads;
         const auto sum = [&](int row) { return PartialView{&sum_ml[row][0], &sum_ml[row][1], sum_o[row]}; };
         for (int row = 0; row < rows; row++) clear(sum(row), shape.head_dim);
-        for (int64_t segment = 0; segment < item.segments; segment++)
+        for (int64_t segment = 0; segment < item.segments; segment++) {
+            const uint16_t *ahead = keys(item, segment + 1 < item.segments ? segment + 1 : segment);
             for (int first = 0; first < rows; first += kRowGroup) {
                 const int count = rows - first < kRowGroup ? rows - first : kRowGroup;
                 const auto part = [&](int row) { return PartialView{&part_ml[row - first][0], &part_ml[row - first][1], part_o[row - first]}; };
-                for (int r = reduce(item, first, count, segment, g, part); r < count; r++)
+                for (int r = reduce(item, first, count, segment, g, ahead, part); r < count; r++)
                     merge(sum(first + r), part(first + r), shape.head_dim);
             }
+        }
         for (int row = 0; row < rows; row++) write(item, row, sum(row));
     }
 
     // One segment of an item; merges them all if it is the last to be done.
-    void run_segment(const AttentionItem &item, int64_t segment) const {
+    void run_segment(const AttentionItem &item, int64_t segment, const uint16_t *ahead) const {
         RowGroup g;
         const int rows = static_cast<int>(item.tokens) * item.heads;
         for (int first = 0; first < rows; first += kRowGroup)
-            reduce(item, first, rows - first < kRowGroup ? rows - first : kRowGroup, segment, g,
+            reduce(item, first, rows - first < kRowGroup ? rows - first : kRowGroup, segment, g, ahead,
                    [&](int row) { return scratch.slot(item.slot + row * item.segments + segment); });
         std::atomic<int32_t> &done = scratch.done[item.index];
         if (done.fetch_add(1, std::memory_order_acq_rel) + 1 < item.segments) return;
@@ -240,14 +260,20 @@ void attention(Worker &worker, const AttentionShape &shape, const QueryToken *to
     AttentionWalk walk(shape, tokens, n);
     AttentionItem item{};
     int64_t end = 0; // pieces up to and with the current item
-    for (int64_t i; (i = worker.next(plan.pieces)) < plan.pieces;) {
-        while (i >= end) {
-            walk.next(item);
-            end += plan.split ? item.segments : 1;
+    Chunks chunks(worker, plan.pieces);
+    for (int64_t i, last; chunks.next(&i, &last);)
+        for (; i < last; i++) {
+            while (i >= end) {
+                walk.next(item);
+                end += plan.split ? item.segments : 1;
+            }
+            if (!plan.split) {
+                call.run_item(item);
+                continue;
+            }
+            const int64_t segment = i - (end - item.segments);
+            call.run_segment(item, segment, call.keys(item, segment + 1 < item.segments ? segment + 1 : segment));
         }
-        if (plan.split) call.run_segment(item, i - (end - item.segments));
-        else call.run_item(item);
-    }
 }
 
 } // namespace
