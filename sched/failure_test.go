@@ -2,6 +2,7 @@ package sched_test
 
 import (
 	"errors"
+	"math"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -135,16 +136,21 @@ func TestMisbehavingAlgorithms(t *testing.T) {
 	require.Equal(t, l.want(t, r), l.ask(t, r).Answer)
 }
 
-// A runner that cannot draw a token (everything is masked) says -1.
+// A runner that cannot draw a token says -1: because everything is masked, or because the logits are not finite.
 func TestNoTokenToDraw(t *testing.T) {
 	t.Parallel()
-	m := simrunner.Script{Default: router.Row{Token: -1}}
-	e, err := sched.NewEngine(sched.Options{Models: []sched.ModelOptions{{Name: "m", Runner: m, Info: m.Info()}}})
-	require.NoError(t, err)
-	s, err := e.Submit(t.Context(), sched.Request{Target: "m", Prompt: []int32{1}})
-	require.NoError(t, err)
-	a := read(t, s)
-	require.Equal(t, sched.FinishError, a.Finish)
-	require.ErrorContains(t, a.err, "no token could be drawn: got -1, want 0 to 99")
-	require.NoError(t, e.Close(t.Context()))
+	for want, row := range map[string]router.Row{
+		"no token could be drawn: got -1, want 0 to 99": {Token: -1},
+		"the logits are not finite numbers":             {Token: -1, LogSumExp: float32(math.NaN())},
+	} {
+		m := simrunner.Script{Default: row}
+		e, err := sched.NewEngine(sched.Options{Models: []sched.ModelOptions{{Name: "m", Runner: m, Info: m.Info()}}})
+		require.NoError(t, err)
+		s, err := e.Submit(t.Context(), sched.Request{Target: "m", Prompt: []int32{1}})
+		require.NoError(t, err)
+		a := read(t, s)
+		require.Equal(t, sched.FinishError, a.Finish)
+		require.ErrorContains(t, a.err, want)
+		require.NoError(t, e.Close(t.Context()))
+	}
 }

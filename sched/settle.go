@@ -1,7 +1,9 @@
 package sched
 
 import (
+	"errors"
 	"fmt"
+	"math"
 
 	"github.com/tokenrouter/tokenrouter/router"
 )
@@ -52,6 +54,9 @@ func decide(l *local, row *Row) (d decision) {
 		}
 	}()
 	if t := row.Out.Token; t < 0 || int(t) >= l.spec.Vocab {
+		if lse := float64(row.Out.LogSumExp); math.IsNaN(lse) {
+			return decision{err: errors.New("the logits are not finite numbers: on this sequence the model's activations left the range of float32")}
+		}
 		return decision{err: fmt.Errorf("no token could be drawn: got %d, want 0 to %d; is every token masked or biased away?", t, l.spec.Vocab-1)}
 	}
 	view := l.view()

@@ -214,9 +214,10 @@ typedef struct tr_row {
     const tr_sampling *sampling; /* needed with TR_WANT_TOKEN */
 
     /* answer */
-    int32_t token;          /* the drawn id, or -1 if not wanted or if no id may be drawn */
+    int32_t token;          /* the drawn id, or -1 if not wanted, if no id may be drawn, or if logits are not finite */
     float logprob;          /* of `token`, natural log, before bias, penalties and temperature */
-    float logsumexp;        /* natural log of the sum of exp(raw logit) over the ids in play */
+    float logsumexp;        /* natural log of the sum of exp(raw logit) over the ids in play; NaN if not finite: this
+                             * sequence's activations left the range of float32; other rows are not touched */
     float entropy;          /* of softmax(raw logits) over the ids in play, in nats */
     const int32_t *top_ids; /* [n_top] ids in play with the largest raw logits, largest first; -1 where none is left */
     const float *top_logits;/* [n_top] their raw logits; minus infinity where none is left */

@@ -296,7 +296,7 @@ void test_answer() {
     tr_row row{};
     row.size = sizeof row;
     row.n_top = 3;
-    CHECK(sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch));
+    sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch);
     CHECK_EQUAL(-1, row.token); // not wanted
     CHECK_NEAR(0, row.logsumexp, 1e-6);
     // -(0.1 ln 0.1 + 0.2 ln 0.2 + 0.3 ln 0.3 + 0.4 ln 0.4)
@@ -313,7 +313,7 @@ void test_answer() {
     s.n_bias = 1;
     row.want = TR_WANT_TOKEN;
     row.sampling = &s;
-    CHECK(sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch));
+    sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch);
     CHECK_NEAR(std::log(0.3), row.logsumexp, 1e-6);
     CHECK_NEAR(0.6365141683, row.entropy, 1e-6);
     CHECK(row.top_ids[0] == 1 && row.top_ids[1] == 0 && row.top_ids[2] == -1 && std::isinf(row.top_logits[2]));
@@ -327,7 +327,7 @@ void test_answer() {
     row.valid = valid.data();
     s.n_bias = 0;
     s.allowed = allowed.data();
-    CHECK(sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch));
+    sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch);
     CHECK_NEAR(std::log(0.9), row.logsumexp, 1e-6);
     CHECK_EQUAL(2, row.token);
     CHECK_NEAR(std::log(0.3 / 0.9), row.logprob, 1e-6);
@@ -335,10 +335,10 @@ void test_answer() {
     // Nothing left to draw; then nothing in play at all.
     const auto none = mask_of(4, {}), zero = mask_of(4, {0});
     s.allowed = zero.data();
-    CHECK(sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch));
+    sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch);
     CHECK_EQUAL(-1, row.token);
     row.valid = none.data();
-    CHECK(sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch));
+    sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch);
     CHECK(row.token == -1 && std::isinf(row.logsumexp) && row.entropy == 0 && row.top_ids[0] == -1);
 
     // The position is part of the random number.
@@ -346,14 +346,17 @@ void test_answer() {
     s = sampling(1);
     s.seed = 5;
     for (int32_t position : {1, 2, 77}) {
-        CHECK(sample::answer(*ops, x.data(), 4, position, row, {ids, values}, scratch));
+        sample::answer(*ops, x.data(), 4, position, row, {ids, values}, scratch);
         CHECK_EQUAL(draw(x, s, sample::uniform(5, 0, static_cast<uint32_t>(position), 0)), row.token);
     }
 
     std::vector<float> broken(4, NAN);
-    CHECK(!sample::answer(*ops, broken.data(), 4, 9, row, {ids, values}, scratch));
     x[1] = INFINITY;
-    CHECK(!sample::answer(*ops, x.data(), 4, 9, row, {ids, values}, scratch));
+    for (float *logits : {broken.data(), x.data()}) { // no token, and signals that say why
+        sample::answer(*ops, logits, 4, 9, row, {ids, values}, scratch);
+        CHECK_EQUAL(-1, row.token);
+        CHECK(std::isnan(row.logsumexp) && std::isnan(row.entropy));
+    }
 }
 
 // min-p and top-p measure against a largest weight of 1.

@@ -51,7 +51,7 @@ bool any_in_play(const Mask &mask) {
 
 } // namespace
 
-bool answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t position, tr_row &row, TopStore top, Scratch &scratch) {
+void answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t position, tr_row &row, TopStore top, Scratch &scratch) {
     const Mask in_play{row.n_valid > 0 ? row.n_valid : n_vocab, row.valid};
     row.token = -1;
     row.logprob = 0;
@@ -59,11 +59,14 @@ bool answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t positio
     if (in_play.words && !any_in_play(in_play)) {
         row.logsumexp = kMinusInfinity;
         row.entropy = 0;
-        return true;
+        return;
     }
     const double logsumexp = take_signals(ops, logits, in_play, row);
-    if (!std::isfinite(logsumexp)) return false;
-    if (!(row.want & TR_WANT_TOKEN)) return true;
+    if (!std::isfinite(logsumexp)) {
+        row.logsumexp = row.entropy = std::numeric_limits<float>::quiet_NaN();
+        return;
+    }
+    if (!(row.want & TR_WANT_TOKEN)) return;
 
     const tr_sampling &sampling = *row.sampling;
     const double u = uniform(sampling.seed, sampling.choice, static_cast<uint32_t>(position), sampling.stream);
@@ -72,7 +75,6 @@ bool answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t positio
     row.token = draw(ops, logits, allowed, sampling, u, scratch);
     restore(logits, sampling, scratch); // the log-probability is that of the raw logit
     if (row.token >= 0) row.logprob = static_cast<float>(logits[row.token] - logsumexp);
-    return true;
 }
 
 } // namespace tr::sample

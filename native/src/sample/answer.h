@@ -14,11 +14,11 @@ struct TopStore {
 };
 
 // Answers `row` from its raw logits [n_vocab], which are changed meanwhile and restored. `position` is that of the token to
-// be drawn: one above the row's own. Depends on nothing but its arguments. Returns false if a logit in play is infinite or
-// none is a number; the answer is then meaningless. Only activations that left float32's range do that (the loader
-// refuses weights that are not finite), and they make every logit of the row a NaN.
+// be drawn: one above the row's own. Depends on nothing but its arguments. If a logit in play is infinite or none
+// is a number, no token is drawn, and log-sum-exp and entropy are NaN. Only activations that left float32's range do that
+// (the loader refuses weights that are not finite); the other rows of the batch are answered as ever.
 //
 // If fewer ids are in play than wanted, top_ids is filled up with -1 and top_logits with minus infinity.
-bool answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t position, tr_row &row, TopStore top, Scratch &scratch);
+void answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t position, tr_row &row, TopStore top, Scratch &scratch);
 
 } // namespace tr::sample
