@@ -16,10 +16,12 @@ template <class Block, int kBlocks, class Panel>
 void pack_blocks(const uint8_t *rows, size_t stride, int n_rows, int64_t n_blocks, uint8_t *out) {
     Panel panel{};
     for (int r = 0; r < n_rows; r++) {
-        Block blocks[kBlocks] = {};
-        std::memcpy(blocks, rows + static_cast<size_t>(r) * stride, static_cast<size_t>(n_blocks) * sizeof(Block));
-        if constexpr (kBlocks == 1) pack_row(blocks[0], r, panel);
-        else pack_row(blocks, r, panel);
+        Block copy[kBlocks] = {};
+        const uint8_t *from = rows + static_cast<size_t>(r) * stride;
+        if (n_blocks == kBlocks) std::memcpy(copy, from, sizeof copy); // of a size the compiler knows
+        else std::memcpy(copy, from, static_cast<size_t>(n_blocks) * sizeof(Block));
+        if constexpr (kBlocks == 1) pack_row(copy[0], r, panel);
+        else pack_row(copy, r, panel);
     }
     std::memcpy(out, &panel, sizeof panel);
 }

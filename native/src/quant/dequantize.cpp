@@ -82,9 +82,14 @@ void unpack_codes(const BlockQ6_K &b, uint8_t code[256]) {
 void unpack_codes(const BlockQ5_0 &b, uint8_t code[32]) {
     uint32_t high;
     std::memcpy(&high, b.qh, sizeof high);
-    for (int i = 0; i < 16; i++) {
-        code[i] = static_cast<uint8_t>((b.qs[i] & 15) | (high >> i & 1) << 4);
-        code[i + 16] = static_cast<uint8_t>((b.qs[i] >> 4) | (high >> (i + 16) & 1) << 4);
+    // Four codes at a time, one per byte of a word. The product moves bits 0 to 3 to bits 4, 12, 20 and 28.
+    const auto fifth_bits = [high](int first) { return (high >> first & 15) * 0x02040810u & 0x10101010u; };
+    for (int i = 0; i < 16; i += 4) {
+        uint32_t nibbles;
+        std::memcpy(&nibbles, b.qs + i, sizeof nibbles);
+        const uint32_t low = (nibbles & 0x0f0f0f0f) | fifth_bits(i), upper = (nibbles >> 4 & 0x0f0f0f0f) | fifth_bits(i + 16);
+        std::memcpy(code + i, &low, sizeof low);
+        std::memcpy(code + i + 16, &upper, sizeof upper);
     }
 }
 
