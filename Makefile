@@ -71,6 +71,7 @@ test-race: native models ## The unit tests under the race detector (which needs 
 
 .PHONY: test-real
 test-real: build models ## The real pair: golden answers, and exactness over HTTP against a sequential loop
+	for file in "$$TOKENROUTER_MODELS"/qwen2.5-coder-*.gguf; do echo "$$file"; TR_TEST_MODEL="$$file" $(NATIVE)/tests/real_model_test; done
 	TOKENROUTER_REQUIRE_MODELS=1 $(GO) test -v -count=1 -p 1 -timeout 60m $(REAL)
 
 .PHONY: test-clients
