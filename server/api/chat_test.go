@@ -159,13 +159,13 @@ func TestTokensOfAStopStringAreNotShown(t *testing.T) {
 	s := &script{
 		events: []sched.Event{
 			{Text: "ab", Tokens: []sched.Token{token(7, "ab", 0, -1)}},
-			{Text: "c", Tokens: []sched.Token{token(6, "cX", 0, -1), token(5, "YZ", 0, -1)}, Finish: sched.FinishStop},
+			{Text: "c", Tokens: []sched.Token{token(6, "cx", 0, -1), token(5, "yz", 0, -1)}, Finish: sched.FinishStop},
 		},
 		summary: sched.Summary{Prompt: 1, Completion: 3, Tokens: map[string]int{"small": 3}, Route: "small", Algorithm: "single"},
 	}
 	for _, stream := range []string{"false", "true"} {
-		_, body := newSite(t, s, nil).post(t, "/v1/chat/completions", chatBody("small", `"stop":"XYZ","logprobs":true,"stream":`+stream))
-		require.Contains(t, body, `"token":"cX"`)
-		require.NotContains(t, body, "YZ")
+		_, body := newSite(t, s, nil).post(t, "/v1/chat/completions", chatBody("small", `"stop":"xyz","logprobs":true,"stream":`+stream))
+		require.Contains(t, body, `"token":"cx"`)
+		require.NotContains(t, body, "yz") // lower case: request IDs are not
 	}
 }
