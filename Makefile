@@ -29,7 +29,7 @@ run: build models ## Build, get a real pair of models, ask one question, show wh
 	scripts/demo.py --binary $(BINARY) --models "$$TOKENROUTER_MODELS"
 
 .PHONY: build
-build: native ## Build the native library and bin/tokenrouter, which carries it
+build: library ## Build the native library and bin/tokenrouter, which carries it
 	$(GO) build -trimpath -o $(BINARY) ./cmd/tokenrouter
 
 .PHONY: models
@@ -42,11 +42,15 @@ prerequisites: ## See that Go, a C++ compiler, CMake, Ninja and Python are there
 
 ##@ Develop
 
-.PHONY: native
-native: prerequisites ## Build the native library with its tests
+.PHONY: library
+library: prerequisites
 	cmake -S . -B $(NATIVE) -G Ninja -DCMAKE_BUILD_TYPE=Release --log-level=NOTICE
-	cmake --build $(NATIVE) --parallel $(JOBS)
+	cmake --build $(NATIVE) --parallel $(JOBS) --target tokenrouter
 	cmp -s $(LIBRARY) $(EMBEDDED) || install -D -m 755 $(LIBRARY) $(EMBEDDED)
+
+.PHONY: native
+native: library ## Build the native library with its tests
+	cmake --build $(NATIVE) --parallel $(JOBS)
 
 .PHONY: test
 test: test-native test-go test-race lint test-real test-clients ## All tests
@@ -61,16 +65,16 @@ REAL := ./tests/golden ./tests/exactness
 UNIT = $(shell $(GO) list ./... | grep -v -E '/tests/(golden|exactness)$$')
 
 .PHONY: test-go
-test-go: native models ## go vet and the unit tests, without cgo
+test-go: library models ## go vet and the unit tests, without cgo
 	$(GO) vet ./...
 	$(GO) test $(UNIT)
 
 .PHONY: test-race
-test-race: native models ## The unit tests under the race detector (which needs cgo)
+test-race: library models ## The unit tests under the race detector (which needs cgo)
 	CGO_ENABLED=1 $(GO) test -race $(UNIT)
 
 .PHONY: test-real
-test-real: build models ## The real pair: golden answers, and exactness over HTTP against a sequential loop
+test-real: build native models ## The real pair: golden answers, and exactness over HTTP against a sequential loop
 	for file in "$$TOKENROUTER_MODELS"/qwen2.5-coder-*.gguf; do echo "$$file"; TR_TEST_MODEL="$$file" $(NATIVE)/tests/real_model_test; done
 	TOKENROUTER_REQUIRE_MODELS=1 $(GO) test -v -count=1 -p 1 -timeout 60m $(REAL)
 
