@@ -33,14 +33,14 @@ constexpr int panel_of(int v) { return kPanelsPerTile == 2 ? v : 0; }
 constexpr int row_of(int v) { return kPanelsPerTile == 2 ? 0 : v * kLanes; } // first row within the panel
 constexpr int line_of(int v) { return 4 * row_of(v); }                       // first byte within a 64-byte line
 
-// Lines of the coming blocks, brought into the second-level cache a few at a time between the steps of the computation.
+// Lines of the coming blocks, brought into a cache (the second level if not said otherwise) a few at a time between the
+// steps of the computation.
 struct Prefetch {
     const uint8_t *next;
     int lines;             // per step
 
-    TR_INLINE static void line(const uint8_t *p) { _mm_prefetch(reinterpret_cast<const char *>(p), _MM_HINT_T1); }
-    TR_INLINE void step() {
-        for (int i = 0; i < lines; i++, next += 64) line(next);
+    template <_mm_hint kHint = _MM_HINT_T1> TR_INLINE void step() {
+        for (int i = 0; i < lines; i++, next += 64) _mm_prefetch(reinterpret_cast<const char *>(next), kHint);
     }
 };
 
