@@ -91,9 +91,15 @@ func fits(t *Target, param string, ids []int32) *openai.Error {
 	if len(ids) == 0 {
 		return openai.Invalid(param, openai.CodeInvalidValue, "is empty: it has no tokens")
 	}
-	if len(ids) >= t.Context {
-		return openai.Invalid(param, openai.CodeContextLength,
-			"%d tokens; the context of %q is %d, of which the answer needs at least 1. Shorten the input", len(ids), t.Name, t.Context)
+	most := t.limit()
+	if len(ids) < most {
+		return nil
 	}
-	return nil
+	if most < t.Context {
+		return openai.Invalid(param, openai.CodeContextLength,
+			"%d prompt tokens; the memory for the KV cache limits the context of %q to %d of %d, of which the answer needs at least 1. "+
+				"Shorten the input, or have the operator raise kv_memory", len(ids), t.Name, most, t.Context)
+	}
+	return openai.Invalid(param, openai.CodeContextLength,
+		"%d prompt tokens; the context of %q is %d, of which the answer needs at least 1. Shorten the input", len(ids), t.Name, most)
 }

@@ -68,13 +68,18 @@ type Target struct {
 // route reports whether the target is a route rather than a model alone.
 func (t *Target) route() bool { return len(t.Models) > 1 }
 
+// limit is the longest sequence that the target can hold, in tokens.
+func (t *Target) limit() int {
+	if t.Capacity > 0 {
+		return min(t.Context, t.Capacity)
+	}
+	return t.Context
+}
+
 // describe is the target as /v1/models shows it.
 func (t *Target) describe() openai.Model {
 	m := openai.Model{
-		ID: t.Name, Object: openai.ObjectModel, Created: t.Created.Unix(), OwnedBy: "tokenrouter", ContextLength: t.Context,
-	}
-	if t.Capacity > 0 {
-		m.ContextLength = min(t.Context, t.Capacity)
+		ID: t.Name, Object: openai.ObjectModel, Created: t.Created.Unix(), OwnedBy: "tokenrouter", ContextLength: t.limit(),
 	}
 	if t.route() {
 		m.Route = &openai.RouteDetail{Algorithm: t.Algorithm, Models: t.Models, Threshold: t.Params.Threshold}

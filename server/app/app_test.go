@@ -325,6 +325,26 @@ func capacity(t *testing.T, cfg *config.Config) int {
 	return r.Targets[0].Capacity
 }
 
+// The models' files state a context of 2048 tokens; 32 KiB of KV memory hold 2 pages of 32 on both.
+func TestKVMemoryLimitsTheContext(t *testing.T) {
+	const warning = "kv_memory limits the context"
+	cfg := pair(t, "server: {listen: '127.0.0.1:0'}")
+	cfg.Devices[0].KVMemory = 32 << 10
+	r := start(t, cfg)
+	require.Contains(t, r.log.String(), `"level":"warn","model":"small","context":2048,"kv_tokens":64,"message":"`+warning)
+	require.Equal(t, 2, strings.Count(r.log.String(), warning), "one for each model")
+	for _, words := range []int{70, 3000} {
+		status, body := r.post(t, "/v1/completions", `{"model":"pair","prompt":[1`+strings.Repeat(",1", words-1)+`]}`)
+		require.Equal(t, 400, status)
+		require.Contains(t, body, fmt.Sprintf(`prompt: %d prompt tokens; the memory for the KV cache limits the context of \"pair\" to 64 of 2048`, words))
+	}
+	r.end(t)
+
+	r = start(t, pair(t, "server: {listen: '127.0.0.1:0'}"))
+	require.NotContains(t, r.log.String(), warning)
+	r.end(t)
+}
+
 func TestExactFloatAndContext(t *testing.T) {
 	cfg := pair(t, "")
 	cfg.Models[0].ExactFloat, cfg.Models[1].Context = true, 64

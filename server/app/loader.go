@@ -171,9 +171,6 @@ func (l *Loader) engine(r *Runtime) error {
 	return nil
 }
 
-// smallCache is a KV cache that is smaller than most people expect, in tokens.
-const smallCache = 4096
-
 func mebibytes(n uint64) string { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
 
 // model describes a model to the scheduler.
@@ -185,10 +182,6 @@ func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.M
 	b := l.plan.cfg.Batching
 	l.options.Log.Info().Str("model", m.Name).Int("kv_tokens", info.Capacity()).Int("context", info.MaxContext).
 		Str("memory", mebibytes(uint64(info.Capacity())*m.native.Info().KVBytesPerToken)).Msg("KV cache")
-	if info.Capacity() < min(info.MaxContext, smallCache) {
-		l.options.Log.Warn().Str("model", m.Name).Str("device", d.Name).Int("kv_tokens", info.Capacity()).
-			Msg("longer requests will be refused: give the device more kv_memory")
-	}
 	return sched.ModelOptions{
 		Name: m.Name, Runner: runner, Info: info, Text: textOf(m.file), Device: d.Name,
 		Threshold: max(b.Threshold[m.Name], 1), MaxWait: time.Duration(b.MaxWait),

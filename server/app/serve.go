@@ -59,6 +59,7 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 		return err
 	}
 	s.api.Ready(runtime.Targets, api.EngineOf(runtime.Engine))
+	warnShort(o.Log, runtime.Targets)
 	o.Log.Info().Int("targets", len(runtime.Targets)).Msg("ready")
 	call(o.Ready, runtime)
 
@@ -76,6 +77,17 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 	err = errors.Join(err, runtime.Close(closing))
 	o.Log.Info().Msg("stopped")
 	return err
+}
+
+// warnShort tells the operator of models whose files could do more than the KV memory lets them. Routes are left out: their
+// models have been named.
+func warnShort(log zerolog.Logger, targets []api.Target) {
+	for _, t := range targets {
+		if len(t.Models) == 1 && t.Capacity < t.Context {
+			log.Warn().Str("model", t.Name).Int("context", t.Context).Int("kv_tokens", t.Capacity).
+				Msg("kv_memory limits the context of this model: longer requests are refused unless its device is given more")
+		}
+	}
 }
 
 func call[T any](hook func(T), with T) {
