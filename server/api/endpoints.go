@@ -82,7 +82,7 @@ func unrendered(t *Target, err error) *openai.Error {
 // completions answers POST /v1/completions.
 func (s *Server) completions(c *gin.Context) {
 	s.serve(c, func(state *state, body []byte) (*call, error) {
-		r, err := openai.DecodeCompletion(body)
+		r, err := openai.DecodeCompletion(body, s.options.MaxPrompts)
 		if err != nil {
 			return nil, err
 		}

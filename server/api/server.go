@@ -17,8 +17,11 @@ const statusClientClosed = 499
 
 // Options configure a server. Zero in a field means the default stated there.
 type Options struct {
-	Log            zerolog.Logger
-	MaxBody        int64         // largest request body in bytes; default 16 MiB
+	Log     zerolog.Logger
+	MaxBody int64 // largest request body in bytes; default 16 MiB
+	// MaxPrompts is the most prompts of one completion: no more than the engine can hold at a time, or waiting would not
+	// help them. Default and upper bound: openai.MaxPrompts.
+	MaxPrompts     int
 	RequestTimeout time.Duration // longest time for one answer; default 1 hour
 	// BodyTimeout bounds how long a client may take to send its request, WriteTimeout how long it may leave a piece of
 	// the answer unread; default 60 s and 30 s. A client that stalls longer is treated as gone.
@@ -54,6 +57,8 @@ var quiet sync.Once
 // New makes a server that is not ready yet.
 func New(o Options) *Server {
 	fallback(&o.MaxBody, 16<<20)
+	fallback(&o.MaxPrompts, openai.MaxPrompts)
+	o.MaxPrompts = min(o.MaxPrompts, openai.MaxPrompts)
 	fallback(&o.RequestTimeout, time.Hour)
 	fallback(&o.BodyTimeout, time.Minute)
 	fallback(&o.WriteTimeout, 30*time.Second)

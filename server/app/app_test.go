@@ -345,6 +345,22 @@ func TestKVMemoryLimitsTheContext(t *testing.T) {
 	r.end(t)
 }
 
+// More prompts than may be answered and wait together never fit: that is said, and not to try again.
+func TestMorePromptsThanEverFit(t *testing.T) {
+	r := start(t, pair(t, "server: {listen: '127.0.0.1:0'}\nbatching: {max_live: 2, max_queue: 1}"))
+	prompts := func(n int) string {
+		return `{"model":"pair","max_tokens":1,"prompt":["a"` + strings.Repeat(`,"a"`, n-1) + `]}`
+	}
+	for _, n := range []int{4, 200} {
+		status, body := r.post(t, "/v1/completions", prompts(n))
+		require.Equal(t, 400, status)
+		require.Contains(t, body, fmt.Sprintf("prompt: %d prompts; this server takes at most 3 in a request", n))
+	}
+	status, body := r.post(t, "/v1/completions", prompts(3))
+	require.Equal(t, 200, status, body)
+	r.end(t)
+}
+
 func TestExactFloatAndContext(t *testing.T) {
 	cfg := pair(t, "")
 	cfg.Models[0].ExactFloat, cfg.Models[1].Context = true, 64

@@ -131,7 +131,8 @@ type server struct {
 func newServer(cfg *config.Config, l *Loader, o Options) *server {
 	base, cancel := context.WithCancelCause(context.Background())
 	a := api.New(api.Options{
-		Log: o.Log, MaxBody: int64(cfg.Server.MaxBody), RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress,
+		Log: o.Log, MaxBody: int64(cfg.Server.MaxBody), MaxPrompts: cfg.Batching.MaxLive + cfg.Batching.MaxQueue,
+		RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress,
 	})
 	return &server{api: a, cancel: cancel, log: o.Log, http: &http.Server{
 		Handler: a, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

@@ -22,19 +22,19 @@ type CompletionRequest struct {
 	Extra map[string]jsontext.Value `json:",embed"`
 }
 
-// DecodeCompletion reads a request to /v1/completions. The error is nil or an *Error.
-func DecodeCompletion(body []byte) (*CompletionRequest, error) {
+// DecodeCompletion reads a request to /v1/completions with at most so many prompts. The error is nil or an *Error.
+func DecodeCompletion(body []byte, mostPrompts int) (*CompletionRequest, error) {
 	r := &CompletionRequest{}
 	if err := decode(body, r); err != nil {
 		return nil, err
 	}
-	if err := r.check(); err != nil {
+	if err := r.check(mostPrompts); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *CompletionRequest) check() *Error {
+func (r *CompletionRequest) check(mostPrompts int) *Error {
 	if err := refuse(r.Extra, inertCompletion, r); err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (r *CompletionRequest) check() *Error {
 		return Invalid("prompt", CodeMissing, "is required")
 	case n == 0:
 		return Invalid("prompt", CodeInvalidValue, "is empty")
-	case n > MaxPrompts:
-		return Invalid("prompt", CodeInvalidValue, "%d prompts; at most %d are allowed", n, MaxPrompts)
+	case n > mostPrompts:
+		return Invalid("prompt", CodeInvalidValue, "%d prompts; this server takes at most %d in a request", n, mostPrompts)
 	}
 	for i, ids := range r.Prompt.Tokens {
 		if len(ids) == 0 {

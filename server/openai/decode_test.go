@@ -185,7 +185,7 @@ func TestCompletionRefused(t *testing.T) {
 		{`{"model":"m","prompt":[[1],[2,"a"]]}`, "prompt[1][1]", CodeInvalidType, "expected a whole number, found a string"},
 		{`{"model":"m","prompt":["a","\ud800"]}`, "prompt[1]", CodeInvalidJSON, "surrogate"},
 		{`{"model":"m","prompt":[1,`, "prompt", CodeInvalidJSON, "it ends too early"},
-		{`{"model":"m","prompt":[` + strings.Repeat(`"a",`, 128) + `"b"]}`, "prompt", CodeInvalidValue, "129 prompts; at most 128 are allowed"},
+		{`{"model":"m","prompt":[` + strings.Repeat(`"a",`, 128) + `"b"]}`, "prompt", CodeInvalidValue, "129 prompts; this server takes at most 128"},
 		{completion(`"echo":true`), "echo", CodeUnsupported, "is not supported"},
 		{completion(`"suffix":"x"`), "suffix", CodeUnsupported, "is not supported"},
 		{completion(`"best_of":2`), "best_of", CodeUnsupported, "is not supported"},
@@ -197,7 +197,7 @@ func TestCompletionRefused(t *testing.T) {
 		{completion(`"max_completion_tokens":5`), "max_completion_tokens", CodeUnknownParameter, "unknown field"},
 		{completion(`"temperature":9`), "temperature", CodeInvalidValue, "9 is outside 0 to 2"},
 	} {
-		_, err := DecodeCompletion([]byte(c.body))
+		_, err := DecodeCompletion([]byte(c.body), MaxPrompts)
 		requireRefused(t, c, err)
 	}
 }
@@ -274,11 +274,11 @@ func TestPrompts(t *testing.T) {
 		`[1,2,3.0]`: {Given: true, Tokens: [][]int32{{1, 2, 3}}},
 		`[[1],[2]]`: {Given: true, Several: true, Tokens: [][]int32{{1}, {2}}},
 	} {
-		r, err := DecodeCompletion([]byte(`{"model":"m","prompt":` + body + `}`))
+		r, err := DecodeCompletion([]byte(`{"model":"m","prompt":`+body+`}`), MaxPrompts)
 		require.NoError(t, err, body)
 		require.Equal(t, want, r.Prompt, body)
 	}
-	r, err := DecodeCompletion([]byte(completion("")))
+	r, err := DecodeCompletion([]byte(completion("")), MaxPrompts)
 	require.NoError(t, err)
 	require.Equal(t, 16, r.Limit())
 	require.Equal(t, "prompt", r.Prompt.Name(0))
@@ -312,7 +312,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			require.LessOrEqual(t, len(r.Stop), MaxStops)
 		}
-		if r, err := DecodeCompletion(body); err != nil {
+		if r, err := DecodeCompletion(body, MaxPrompts); err != nil {
 			check(t, err)
 		} else {
 			require.Positive(t, r.Prompt.Len())
