@@ -106,13 +106,16 @@ func (g *Generation) checkDelivery() *Error {
 }
 
 func within(name string, v *Int, least, most Int) *Error {
-	if v != nil && (*v < least || *v > most) {
-		if most == math.MaxInt32 {
-			return Invalid(name, CodeInvalidValue, "%d is not at least %d", *v, least)
-		}
+	switch {
+	case v == nil || (*v >= least && *v <= most):
+		return nil
+	case most != math.MaxInt32:
 		return Invalid(name, CodeInvalidValue, "%d is outside %d to %d", *v, least, most)
+	case *v > most:
+		return Invalid(name, CodeInvalidValue, "%d is more than %d, the largest allowed", *v, most)
+	default:
+		return Invalid(name, CodeInvalidValue, "%d is not at least %d", *v, least)
 	}
-	return nil
 }
 
 func isNull(v jsontext.Value) bool { return len(v) == 0 || v.Kind() == 'n' }
