@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -98,38 +97,6 @@ func (s *Server) recovered(c *gin.Context) {
 		panic(http.ErrAbortHandler)
 	}()
 	c.Next()
-}
-
-// body reads the request's body; else it has sent the error.
-func (s *Server) body(c *gin.Context) ([]byte, bool) {
-	if encoding := c.GetHeader("Content-Encoding"); encoding != "" && encoding != "identity" {
-		e := openai.Invalid("", openai.CodeUnsupportedEncoding, "a body with Content-Encoding %s is not supported; send it as it is", clip(encoding))
-		e.Status = http.StatusUnsupportedMediaType
-		s.fail(c, e)
-		return nil, false
-	}
-	s.patience(c) // for the 100 Continue that some clients wait for; the deadline of the request before may be over
-	control := http.NewResponseController(c.Writer)
-	// Without support for deadlines (a test's recorder) there is no connection that could stall.
-	_ = control.SetReadDeadline(time.Now().Add(s.options.BodyTimeout))
-	text, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, s.options.MaxBody))
-	// Taken back, or it would end the watch for the client's leaving, and with it the answer.
-	_ = control.SetReadDeadline(time.Time{})
-	if err == nil {
-		return text, true
-	}
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		e := openai.Invalid("", openai.CodeBodyTooLarge, "the request body is larger than %d bytes, the most that this server takes (server.max_body)", tooLarge.Limit)
-		e.Status = http.StatusRequestEntityTooLarge
-		s.fail(c, e)
-		return nil, false
-	}
-	e := openai.Invalid("", openai.CodeInvalidJSON, "the request body did not arrive whole: %v", err)
-	e.Status = http.StatusRequestTimeout
-	c.Header("Connection", "close")
-	s.fail(c, e)
-	return nil, false
 }
 
 // patience gives the client until WriteTimeout from now to take what is written next.

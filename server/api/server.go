@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,8 @@ type Server struct {
 	options Options
 	handler http.Handler
 	state   atomic.Pointer[state]
+	drained context.Context // done from Drain on
+	drain   context.CancelFunc
 }
 
 // state is what changes over the life of a server; never changed in place.
@@ -67,6 +70,7 @@ func New(o Options) *Server {
 		o.Loading = func() []Loading { return nil }
 	}
 	s := &Server{options: o}
+	s.drained, s.drain = context.WithCancel(context.Background())
 	s.state.Store(&state{})
 
 	quiet.Do(func() { gin.SetMode(gin.ReleaseMode) })
@@ -113,13 +117,15 @@ func (s *Server) Ready(targets []Target, e Engine) {
 	s.state.Store(&state{targets: targets, engine: e})
 }
 
-// Drain makes /readyz say that the server is going away. Requests are still answered, as long as the engine takes them.
+// Drain makes /readyz say that the server is going away. Requests are still answered, as long as the engine takes them;
+// those whose bodies are still on their way are refused.
 func (s *Server) Drain() {
 	for {
 		old := s.state.Load()
 		next := *old
 		next.draining = true
 		if s.state.CompareAndSwap(old, &next) {
+			s.drain()
 			return
 		}
 	}

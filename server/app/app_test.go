@@ -205,6 +205,26 @@ func TestRunningAnswersEndBeforeTheServerDoes(t *testing.T) {
 	require.Error(t, err, "nothing listens any more")
 }
 
+// A client that has sent half of its request does not hold up the end.
+func TestHalfARequestDoesNotHoldUpTheEnd(t *testing.T) {
+	r := start(t, pair(t, "server: {listen: '127.0.0.1:0', shutdown_timeout: 1m}"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST /v1/completions HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n")
+	require.NoError(t, err)
+	in := bufio.NewReader(conn)
+	line, err := in.ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "100 Continue") // the body is being read
+	began := time.Now()
+	r.end(t)
+	require.Less(t, time.Since(began), 10*time.Second)
+	rest, err := io.ReadAll(in)
+	require.NoError(t, err)
+	require.Contains(t, string(rest), `"code":"shutting_down"`)
+}
+
 func TestShutdownTimeoutCancels(t *testing.T) {
 	r := start(t, pair(t, "server: {listen: '127.0.0.1:0', shutdown_timeout: 0s}"))
 	lines := r.endless(t)

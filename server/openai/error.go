@@ -29,7 +29,8 @@ const (
 	CodeQueueFull           = "queue_full"
 	CodeLoading             = "model_loading"
 	CodeShuttingDown        = "shutting_down"
-	CodeTimeout             = "timeout"
+	CodeTimeout             = "timeout"         // of the answer
+	CodeRequestTimeout      = "request_timeout" // of the client, which stalled
 	CodeInternal            = "internal_error"
 )
 
