@@ -17,7 +17,10 @@ func newInspectCommand() *cobra.Command {
 		Use:   "inspect FILE.gguf",
 		Short: "Show what is in a GGUF file, and what is wrong with it",
 		Long: `Show what is in a GGUF file: metadata, tensors, tokenizer, chat template, and the problems that keep it, or a part of
-it, from being used. Only the header is read, so this is quick whatever the size of the file.`,
+it, from being used. Only the header is read, so this is quick whatever the size of the file.
+
+The exit status is 1 when the file cannot be read or a problem keeps it from being served, else 0: also for a file that
+holds a vocabulary only, and for a chat template that does not work, without which a model still completes text.`,
 		Example: "  tokenrouter inspect model.gguf\n  tokenrouter inspect model.gguf --json | jq .problems",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -26,10 +29,17 @@ it, from being used. Only the header is read, so this is quick whatever the size
 				return err
 			}
 			r := models.Inspect(f)
+			write := inspectText
 			if asJSON {
-				return inspectJSON(cmd.OutOrStdout(), f, r, all)
+				write = inspectJSON
 			}
-			return inspectText(cmd.OutOrStdout(), f, r, all)
+			if err := write(cmd.OutOrStdout(), f, r, all); err != nil {
+				return err
+			}
+			if _, err := models.New(f); err != nil {
+				return fmt.Errorf("%s cannot be served: %w", args[0], err)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -92,17 +92,39 @@ func TestInspectJSON(t *testing.T) {
 func TestInspectShowsProblems(t *testing.T) {
 	path := modelstest.Path(t, "odd.gguf", wholeFile().Set("tokenizer.ggml.pre", "viking").Set("qwen2.block_count", uint32(0)))
 	got, err := call(newInspectCommand(), "", path)
-	require.NoError(t, err, "the file can be looked at all the same")
+	require.ErrorContains(t, err, "odd.gguf cannot be served: qwen2.block_count is 0", "but the file can be looked at all the same")
 	require.Contains(t, got, "none that works, see problems")
 	require.Contains(t, got, "qwen2.block_count is 0, expected 1 to 4096")
 	require.Contains(t, got, `pre-tokenizer "viking" (tokenizer.ggml.pre) is not supported`)
 
 	got, err = call(newInspectCommand(), "", path, "--json")
-	require.NoError(t, err)
+	require.ErrorContains(t, err, "cannot be served")
 	var m map[string]any
 	require.NoError(t, json.Unmarshal([]byte(got), &m))
 	require.Len(t, m["problems"], 2)
 	require.Nil(t, m["tokenizer"])
+}
+
+// The exit status says whether the file can be served: scripts ask for it.
+func TestInspectStatus(t *testing.T) {
+	for _, c := range []struct {
+		path   string
+		status int
+		shown  string
+	}{
+		{modelstest.Path(t, "whole.gguf", wholeFile()), 0, "problems\n  none\n"},
+		{modelstest.Path(t, "template.gguf", wholeFile().Set("tokenizer.chat_template", "{% if %}")), 0, "template"},
+		{tinyVocab, 0, "a vocabulary only"},
+		{modelstest.Path(t, "odd.gguf", wholeFile().Set("qwen2.block_count", uint32(0))), 1, "expected 1 to 4096"},
+		{"none.gguf", 1, ""},
+	} {
+		status, out, aside := shell(t, "", "inspect", c.path)
+		require.Equal(t, c.status, status, c.path)
+		require.Contains(t, out, c.shown)
+		require.Equal(t, c.status == 0, aside == "", aside)
+	}
+	_, help, _ := shell(t, "", "inspect", "--help")
+	require.Contains(t, help, "exit status is 1")
 }
 
 func TestInspectErrors(t *testing.T) {
