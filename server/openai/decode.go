@@ -15,8 +15,11 @@ import (
 
 // decode reads one JSON object into a request. The error is nil or an *Error.
 func decode(body []byte, into any) error {
-	if len(bytes.TrimSpace(body)) == 0 {
+	switch text := bytes.TrimSpace(body); {
+	case len(text) == 0:
 		return Invalid("", CodeInvalidJSON, "the request body is empty; it must be a JSON object")
+	case string(text) == "null": // which Go reads into anything
+		return Invalid("", CodeInvalidType, "the request body must be a JSON object, found null")
 	}
 	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true)); err != nil {
 		return explain(body, err)
@@ -34,11 +37,14 @@ func explain(body []byte, err error) *Error {
 	if errors.As(err, &syntax) {
 		line, column := place(body, syntax.ByteOffset)
 		reason := strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
+		const surrogate = "invalid surrogate pair"
 		switch {
 		case errors.Is(syntax.Err, jsontext.ErrDuplicateName):
 			return Invalid(field(syntax.JSONPointer), CodeInvalidJSON, "given more than once (line %d, column %d)", line, column)
 		case errors.Is(syntax.Err, io.ErrUnexpectedEOF):
 			reason = "it ends too early"
+		case strings.HasPrefix(reason, surrogate): // which goes on with what stands there of the client's text
+			reason = surrogate + ` in a string: \ud800 to \udbff must be followed by \udc00 to \udfff, and these stand nowhere else`
 		}
 		e := Invalid("", CodeInvalidJSON, "the request body is not valid JSON: %s (line %d, column %d)", reason, line, column)
 		e.Param = field(syntax.JSONPointer)

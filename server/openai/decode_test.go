@@ -61,7 +61,8 @@ func TestChatRefused(t *testing.T) {
 		// not an object
 		{`[]`, "", CodeInvalidType, "the request body must be a JSON object, found an array"},
 		{`"x"`, "", CodeInvalidType, "the request body must be a JSON object, found a string"},
-		{`null`, "model", CodeMissing, "is required"},
+		{`null`, "", CodeInvalidType, "must be a JSON object, found null"},
+		{" null\n", "", CodeInvalidType, "must be a JSON object, found null"},
 		// wrong types
 		{chat(`"temperature":"hot"`), "temperature", CodeInvalidType, "expected a number, found a string"},
 		{chat(`"temperature":[1]`), "temperature", CodeInvalidType, "expected a number, found an array"},
@@ -322,4 +323,13 @@ func FuzzDecode(f *testing.F) {
 			require.True(t, len(r.Prompt.Texts) == 0 || len(r.Prompt.Tokens) == 0)
 		}
 	})
+}
+
+// Errors are shown and may be logged: what stands behind a mistake is not theirs to tell.
+func TestSurrogateErrorTellsNothing(t *testing.T) {
+	for _, text := range []string{`\ud800SECRET`, `\ud800 SECRET`, `\udc00SECRET`, `\ud800\u0041SECRET`, `\ud800\nSECRET`} {
+		_, err := DecodeChat([]byte(`{"model":"m","messages":[{"role":"user","content":"` + text + `"}],"user":"SECRET"}`))
+		require.ErrorContains(t, err, "invalid surrogate pair in a string")
+		require.NotContains(t, err.Error(), "SE")
+	}
 }
