@@ -5,7 +5,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -32,11 +34,11 @@ var compiled = sync.OnceValue(func() *jsonschema.Schema {
 	c.RegisterFormat(&jsonschema.Format{Name: "byte-size", Validate: unit(func(s string) error { return new(Size).UnmarshalText([]byte(s)) })})
 	c.RegisterFormat(&jsonschema.Format{Name: "time-span", Validate: unit(func(s string) error { return new(Duration).UnmarshalText([]byte(s)) })})
 	c.AssertFormat()
-	const at = "schema.json"
-	if err := c.AddResource(at, doc); err != nil {
+	const resource = "schema.json"
+	if err := c.AddResource(resource, doc); err != nil {
 		panic(fmt.Sprintf("config: the embedded schema: %v", err))
 	}
-	s, err := c.Compile(at)
+	s, err := c.Compile(resource)
 	if err != nil {
 		panic(fmt.Sprintf("config: the embedded schema: %v", err))
 	}
@@ -97,9 +99,41 @@ func collect(e *jsonschema.ValidationError, root any, src source, out *[]Problem
 	default:
 		// One problem per value: a pattern repeats what the format beside it has said.
 		if !slices.ContainsFunc(*out, func(p Problem) bool { return p.Path == path }) {
-			*out = append(*out, src.problem(path, false, reword(e.ErrorKind)))
+			*out = append(*out, src.problem(path, false, reword(e.ErrorKind)+unitHint(e, root)))
 		}
 	}
+}
+
+// unitHint is for a bare number where a unit is needed: how to write it.
+func unitHint(e *jsonschema.ValidationError, root any) string {
+	k, ok := e.ErrorKind.(*kind.Type)
+	if s := at(compiled(), e.InstanceLocation); !ok || k.Got != "number" || s == nil || s.Format == nil {
+		return ""
+	} else if s.Format.Name != "time-span" {
+		return "; write a size with its unit, such as 512MiB"
+	}
+	number := fmt.Sprint(valueAt(e.InstanceLocation, root))
+	if strings.Trim(number, "0123456789") != "" {
+		number = "10"
+	}
+	return fmt.Sprintf("; write a duration with its unit, such as %q", number+"s")
+}
+
+// valueAt is the value at a location of the validator.
+func valueAt(location []string, v any) any {
+	for _, part := range location {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[part]
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		}
+	}
+	return v
 }
 
 // reword says in the words of a person what a keyword of the schema asks for.
@@ -176,22 +210,25 @@ func pathOf(location []string, root any) string {
 
 // properties lists, sorted, the keys that the schema knows at a location.
 func properties(s *jsonschema.Schema, location []string) []string {
+	if s = at(s, location); s == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.Properties))
+}
+
+// at is the part of the schema for a location; nil if it has none.
+func at(s *jsonschema.Schema, location []string) *jsonschema.Schema {
 	for s.Ref != nil {
 		s = s.Ref
 	}
 	if len(location) == 0 {
-		names := make([]string, 0, len(s.Properties))
-		for name := range s.Properties {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return names
+		return s
 	}
 	if p, ok := s.Properties[location[0]]; ok {
-		return properties(p, location[1:])
+		return at(p, location[1:])
 	}
 	if s.Items2020 != nil {
-		return properties(s.Items2020, location[1:])
+		return at(s.Items2020, location[1:])
 	}
 	return nil
 }
