@@ -91,7 +91,10 @@ func TestMistakes(t *testing.T) {
 		{append([]string{"serve", "--listen", "nowhere"}, pair...), "cannot listen"},
 		{append([]string{"serve", "--log-level", "loud"}, pair...), `--log-level: "loud" is not one of`},
 		{append([]string{"serve", "--library", "/none.so"}, pair...), "/none.so"},
-		{[]string{"run"}, "accepts 1 arg"},
+		{[]string{"run"}, `no PROMPT given: write it in quotes, tokenrouter run "Why is the sky blue?", or - to read it from standard input`},
+		{[]string{"run", "why", "is", "it"}, "3 PROMPTs given, expected one: put the whole prompt in quotes"},
+		{append([]string{"run", ""}, pair...), "the prompt is empty\n"},
+		{append([]string{"run", "-"}, pair...), "the prompt is empty: there is no text on standard input"},
 		{append([]string{"run", "--max-tokens", "-1", "a"}, pair...), "--max-tokens: expected 0"},
 		{append([]string{"run", "--temperature", "3", "a"}, pair...), "--temperature: expected 0 to 2"},
 		{append([]string{"run", "--temperature", "NaN", "a"}, pair...), "--temperature: expected 0 to 2"},
@@ -105,6 +108,14 @@ func TestMistakes(t *testing.T) {
 		require.Equal(t, 1, status, c.args)
 		require.Contains(t, aside, c.want, c.args)
 		require.True(t, strings.HasPrefix(aside, "tokenrouter: ") || strings.Contains(aside, "{"), aside)
+	}
+}
+
+func TestRunHelpExplainsTheThreshold(t *testing.T) {
+	status, out, _ := shell(t, "", "run", "--help")
+	require.Zero(t, status)
+	for _, want := range []string{"0 to 1; the higher, the more it writes", "default: the route's, or else 0.03"} { // router.RStitchThreshold
+		require.Contains(t, out, want)
 	}
 }
 

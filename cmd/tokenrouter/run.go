@@ -39,7 +39,7 @@ standard error. A PROMPT of - is read from standard input.`,
 		Example: `  tokenrouter run --small small.gguf --large large.gguf "Why is the sky blue?"
   tokenrouter run --model small "The same question to one model alone"
   git diff | tokenrouter run - --system "Write a commit message for this change."`,
-		Args: cobra.ExactArgs(1),
+		Args: onePrompt,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			prompt, err := readPrompt(cmd.InOrStdin(), args[0])
 			if err != nil {
@@ -55,21 +55,36 @@ standard error. A PROMPT of - is read from standard input.`,
 	f.IntVar(&q.maxTokens, "max-tokens", 0, "most tokens to write; 0: as many as the context allows")
 	f.Float64Var(&q.temperature, "temperature", 0, "0: the likeliest token each time; above, up to 2: the higher the more varied")
 	f.Int64Var(&q.seed, "seed", 0, "of the draw, with a temperature above 0; default: another each time")
-	f.Float64Var(&q.threshold, "threshold", 0, "of the routing algorithm; default: the route's")
+	f.Float64Var(&q.threshold, "threshold", 0, fmt.Sprintf("how unsure the small model may be and still write, 0 to 1; the higher, the more it writes, at 1 all;\ndefault: the route's, or else %g", router.RStitchThreshold))
 	f.BoolVar(&q.noColour, "no-color", false, "write no colours; nor are there any with NO_COLOR set, or when the output is no terminal")
 	f.StringVar(&q.level, "log-level", "warn", "debug, info, warn or error")
 	return cmd
 }
 
+// onePrompt checks the arguments.
+func onePrompt(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return errors.New(`no PROMPT given: write it in quotes, tokenrouter run "Why is the sky blue?", or - to read it from standard input`)
+	case len(args) > 1:
+		return fmt.Errorf("%d PROMPTs given, expected one: put the whole prompt in quotes", len(args))
+	}
+	return nil
+}
+
 func readPrompt(in io.Reader, arg string) (string, error) {
-	if arg != "-" {
-		return arg, nil
+	prompt, where := arg, ""
+	if arg == "-" {
+		text, err := io.ReadAll(in)
+		if err != nil {
+			return "", fmt.Errorf("read the prompt from standard input: %w", err)
+		}
+		prompt, where = string(text), ": there is no text on standard input"
 	}
-	text, err := io.ReadAll(in)
-	if err != nil {
-		return "", fmt.Errorf("read the prompt from standard input: %w", err)
+	if strings.TrimSpace(prompt) == "" {
+		return "", errors.New("the prompt is empty" + where)
 	}
-	return string(text), nil
+	return prompt, nil
 }
 
 // run loads, asks, shows and closes.
