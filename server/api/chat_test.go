@@ -60,11 +60,12 @@ const (
 	chunkHead  = `{"id":"CHAT","object":"chat.completion.chunk","created":0,"model":"pair","system_fingerprint":"fp_pair",`
 	storyUsage = `{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`
 	storyRoute = `{"route":"pair","algorithm":"r-stitch","tokens":{"large":2,"small":2},"discarded":1,"handoffs":1}`
+	// Normalized: 0.25 and 2 nats of the ln 500 = 6.2146 nats that the test's vocabulary can have.
 	storyTrace = `{"route":"pair","algorithm":"r-stitch","tokens":{"large":2,"small":2},"discarded":1,"handoffs":1,"seed":0,"trace":[` +
-		`{"token":"a","id":16,"model":"small","logprob":-0.25,"entropy":0.25},` +
-		`{"token":"\\xc3","id":8,"model":"small","logprob":-0.5,"entropy":0.25},` +
-		`{"token":"\\xa9","id":9,"model":"large","logprob":-1,"entropy":0.25,"handoffs":1,"discarded":[{"token":"c","id":18,"model":"small","logprob":-4,"entropy":2}]},` +
-		`{"token":"<|2|>","id":2,"model":"large","logprob":-0.125,"entropy":0.25}]}`
+		`{"token":"a","id":16,"model":"small","logprob":-0.25,"entropy":0.25,"entropy_normalized":0.04022779812350062},` +
+		`{"token":"\\xc3","id":8,"model":"small","logprob":-0.5,"entropy":0.25,"entropy_normalized":0.04022779812350062},` +
+		`{"token":"\\xa9","id":9,"model":"large","logprob":-1,"entropy":0.25,"entropy_normalized":0.04022779812350062,"handoffs":1,"discarded":[{"token":"c","id":18,"model":"small","logprob":-4,"entropy":2,"entropy_normalized":0.321822384988005}]},` +
+		`{"token":"<|2|>","id":2,"model":"large","logprob":-0.125,"entropy":0.25,"entropy_normalized":0.04022779812350062}]}`
 	aLogprob = `{"token":"a","logprob":-0.25,"bytes":[97],"top_logprobs":[` +
 		`{"token":"a","logprob":-0.25,"bytes":[97]},{"token":"b","logprob":-9999,"bytes":[98]}]}`
 	eLogprobs = `{"token":"\\xc3","logprob":-0.5,"bytes":[195],"top_logprobs":[` +

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -87,15 +88,27 @@ func (a *answering) account() (*openai.Routing, openai.Usage) {
 func (c *call) trace(index int, t *sched.Token) openai.TraceToken {
 	o := openai.TraceToken{
 		Choice: index, Token: readable(t.Text), ID: t.ID, Model: c.model(t.Info.Model),
-		Logprob: finite(t.Info.LogProb), Entropy: finite(t.Info.Entropy), Handoffs: t.Info.Handoffs,
+		Logprob: finite(t.Info.LogProb), Uncertainty: c.uncertainty(t.Info.Entropy), Handoffs: t.Info.Handoffs,
 	}
 	for _, d := range t.Info.Discarded {
 		o.Discarded = append(o.Discarded, openai.TraceDiscard{
 			Token: readable(c.target.Text.Piece(d.Token)), ID: d.Token, Model: c.model(d.Model),
-			Logprob: finite(d.LogProb), Entropy: finite(d.Entropy),
+			Logprob: finite(d.LogProb), Uncertainty: c.uncertainty(d.Entropy),
 		})
 	}
 	return o
+}
+
+// uncertainty gives an entropy in nats and as a part of the largest there is, that of as many equally likely ids.
+func (c *call) uncertainty(entropy float32) openai.Uncertainty {
+	u := openai.Uncertainty{Entropy: finite(entropy)}
+	switch largest := math.Log(float64(c.target.Vocab)); {
+	case u.Entropy == impossible:
+		u.Normalized = impossible
+	case largest > 0: // one id alone leaves nothing unsure
+		u.Normalized = u.Entropy / largest
+	}
+	return u
 }
 
 func (c *call) model(i int) string {

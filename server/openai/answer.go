@@ -145,12 +145,12 @@ type Routing struct {
 
 // TraceToken is one token of an answer.
 type TraceToken struct {
-	Choice    int            `json:"choice,omitzero"`
-	Token     string         `json:"token"`
-	ID        int32          `json:"id"`
-	Model     string         `json:"model"`
-	Logprob   float64        `json:"logprob"`
-	Entropy   float64        `json:"entropy"` // nats, of the model that wrote it
+	Choice  int     `json:"choice,omitzero"`
+	Token   string  `json:"token"`
+	ID      int32   `json:"id"`
+	Model   string  `json:"model"`
+	Logprob float64 `json:"logprob"`
+	Uncertainty
 	Handoffs  int            `json:"handoffs,omitzero"`
 	Discarded []TraceDiscard `json:"discarded,omitzero"`
 }
@@ -161,7 +161,14 @@ type TraceDiscard struct {
 	ID      int32   `json:"id"`
 	Model   string  `json:"model"`
 	Logprob float64 `json:"logprob"`
-	Entropy float64 `json:"entropy"`
+	Uncertainty
+}
+
+// Uncertainty is the entropy H of the distribution that a token was drawn from, before any sampling parameter, of the model
+// that drew it.
+type Uncertainty struct {
+	Entropy    float64 `json:"entropy"`            // H, in nats: 0 to ln V, V the ids valid in all models of the route
+	Normalized float64 `json:"entropy_normalized"` // H / ln V, 0 to 1: what r-stitch compares with its threshold
 }
 
 // ModelList is the answer of /v1/models.
