@@ -23,7 +23,7 @@ constexpr auto kIdleSpin = std::chrono::microseconds(10);
 // In a join: longer than the usual imbalance of two workers, shorter than a scheduler's time slice. Sleeping and being
 // woken costs tens of microseconds on a virtual machine.
 constexpr auto kJoinSpin = std::chrono::microseconds(50);
-constexpr auto kTurnSpin = std::chrono::microseconds(0);
+constexpr auto kNoSpin = std::chrono::microseconds(0);
 // A worker that spins longer than this gives its core up between looks: the scheduler may have put the one it waits for on
 // the same core, and then every join would cost the whole of kJoinSpin (55 microseconds seen; 14 so).
 constexpr auto kSelfishSpin = std::chrono::microseconds(4);
@@ -64,6 +64,7 @@ public:
 private:
     bool spin_until_changed(uint32_t seen, Clock::duration spin) {
         if (load() != seen) return true;
+        if (spin == Clock::duration::zero()) return false;
         const auto start = Clock::now(), end = start + spin;
         auto now = start;
         do {
@@ -86,12 +87,17 @@ struct alignas(64) LoopCounter {
     std::atomic<int64_t> taken{0};
 };
 
+struct alignas(64) Core {
+    std::atomic<int> last{-1};                   // where a worker was seen last
+};
+
 } // namespace
 
 struct Pool::State {
-    explicit State(int n) : count(n) {}
+    explicit State(int n) : count(n), cores(static_cast<size_t>(n)) {}
 
     const int count;
+    std::vector<Core> cores;                     // by worker
     std::vector<Worker> workers;
     std::vector<std::thread> threads;
 
@@ -112,10 +118,21 @@ struct Pool::State {
     alignas(64) std::atomic<uint64_t> joins{0};
     std::atomic<uint64_t> parks{0};
 
-    void join(uint32_t loops_used) {
+    // How long a worker may spin. On a busy machine two workers may have been put on one core, where the one that spins
+    // keeps off the one it waits for.
+    Clock::duration spin_of(int index, Clock::duration spin) {
+        const int here = sched_getcpu();
+        cores[static_cast<size_t>(index)].last.store(here, std::memory_order_relaxed);
+        for (int i = 0; i < count; i++)
+            if (i != index && cores[static_cast<size_t>(i)].last.load(std::memory_order_relaxed) == here) return kNoSpin;
+        return spin;
+    }
+
+    void join(int index, uint32_t loops_used) {
         const uint32_t seen = joined.load();
+        const Clock::duration spin = spin_of(index, kJoinSpin);
         if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < count) {
-            joined.wait(seen, kJoinSpin, parks);
+            joined.wait(seen, spin, parks);
             return;
         }
         // Last to arrive: nobody else touches the counters until the gate opens.
@@ -137,7 +154,7 @@ Pool::Pool(int n_threads) : state_(std::make_unique<State>(n_threads < 1 ? 1 : n
     s.threads.reserve(static_cast<size_t>(s.count - 1));
     const auto idle = [&s](int index) {
         for (uint32_t seen = 0;; seen++) {
-            s.start.wait(seen, kIdleSpin, s.parks);
+            s.start.wait(seen, s.spin_of(index, kIdleSpin), s.parks);
             if (s.stop) return;
             s.work(s.workers[static_cast<size_t>(index)]);
         }
@@ -165,7 +182,7 @@ uint64_t Pool::parks() const { return state_->parks.load(std::memory_order_relax
 void Pool::run(void (*body)(Worker &, void *), void *context) {
     State &s = *state_;
     const uint32_t ticket = s.next_ticket.fetch_add(1, std::memory_order_relaxed);
-    for (uint32_t now; (now = s.serving.load()) != ticket;) s.serving.wait(now, kTurnSpin, s.parks);
+    for (uint32_t now; (now = s.serving.load()) != ticket;) s.serving.wait(now, kNoSpin, s.parks);
     s.body = body;
     s.context = context;
     s.start.advance();
@@ -178,7 +195,7 @@ int Worker::count() const { return pool_ ? pool_->state_->count : 1; }
 void Worker::join() {
     const uint32_t used = loop_;
     loop_ = 0;
-    if (pool_) pool_->state_->join(used);
+    if (pool_) pool_->state_->join(index_, used);
 }
 
 int64_t Worker::next(int64_t n) {
