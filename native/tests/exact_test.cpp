@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/handles.h"
 #include "support/check.h"
 #include "support/engine.h"
 #include "support/tiny_model.h"
@@ -192,6 +193,19 @@ void test_used_pages() {
     check_same(in_chunks(fresh, tokens, upto(4), {7}), in_chunks(used, tokens, upto(4), {7}), "pages used before");
 }
 
+// Not even if it is not a number: what a sequence left there whose activations had run away.
+void test_poisoned_pages() {
+    const auto tokens = random_tokens(kLength, 300, 11);
+    for (const std::string &isa : usable_isas()) {
+        const Engine fresh(mixed(false).bytes(), {.isa = isa.c_str()}), poisoned(mixed(false).bytes(), {.isa = isa.c_str()});
+        const tr::arch::Workspace &ws = *poisoned.arena->workspace;
+        constexpr uint16_t kNaN = 0x7e01;
+        std::fill_n(ws.keys.data(), ws.keys.size(), kNaN);
+        std::fill_n(ws.values.data(), ws.values.size(), kNaN);
+        check_same(in_chunks(fresh, tokens, upto(4), {7, 1}), in_chunks(poisoned, tokens, upto(4), {7, 1}), "poisoned pages on " + isa);
+    }
+}
+
 } // namespace
 
 int main() {
@@ -206,5 +220,6 @@ int main() {
     test_threads();
     test_fork();
     test_used_pages();
+    test_poisoned_pages();
     return report();
 }
