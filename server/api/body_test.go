@@ -46,7 +46,7 @@ func (h half) answer(t *testing.T) (*http.Response, string) {
 	r, err := http.ReadResponse(in, nil)
 	require.NoError(t, err)
 	body := read(t, r)
-	if r.StatusCode != 200 {
+	if r.StatusCode != http.StatusOK {
 		_, err = in.ReadByte()
 		var timeout net.Error
 		require.False(t, err == nil || errors.As(err, &timeout) && timeout.Timeout(), "the connection must be closed: %v", err)
