@@ -17,7 +17,8 @@ void bins_of(const WeightedRow &row, int64_t base, int64_t n, int32_t *bins) {
     constexpr float kLast = CutoffScratch::kBins - 1;
     for (int64_t i = 0; i < n; i++) {
         const float distance = (row.largest - row.logits[base + i]) * row.inverse * kBinsPerNat;
-        bins[i] = static_cast<int32_t>(distance < kLast ? distance : kLast);
+        const float at_least_0 = distance > 0 ? distance : 0; // a masked id may be above the largest of the row
+        bins[i] = static_cast<int32_t>(at_least_0 < kLast ? at_least_0 : kLast);
     }
 }
 
