@@ -14,7 +14,8 @@ constexpr int32_t kMostPages = INT32_MAX / TR_PAGE_TOKENS; // positions stay wit
 constexpr int32_t kMostTokens = 1 << 20;
 
 int32_t in_range(int32_t value, int32_t fallback, int32_t most, const char *name) {
-    if (value < 0 || value > most) tr::fail(TR_ERR_ARGUMENT, "tr_arena_params.%s is %d; expected 0 (%d) to %d", name, value, fallback, most);
+    if (value < 0 || value > most)
+        tr::fail(TR_ERR_ARGUMENT, "tr_arena_params.%s is %d; expected 0 (%d) to %d", name, value, fallback, most);
     return value == 0 ? fallback : value;
 }
 
@@ -42,7 +43,8 @@ void allocate_step_memory(tr_arena &a) {
 }
 
 void check_page(const tr_arena &arena, int32_t page, const char *name) {
-    if (page < 0 || page >= arena.n_pages) tr::fail(TR_ERR_ARGUMENT, "page `%s` is %d; the arena has pages 0 to %d", name, page, arena.n_pages - 1);
+    if (page < 0 || page >= arena.n_pages)
+        tr::fail(TR_ERR_ARGUMENT, "page `%s` is %d; the arena has pages 0 to %d", name, page, arena.n_pages - 1);
 }
 
 } // namespace

@@ -29,7 +29,8 @@ void check_segment(const tr_arena &arena, const tr_segment &s, int32_t index) {
              static_cast<long long>(end));
     }
     if (end > arena.workspace->n_positions) {
-        fail(TR_ERR_ARGUMENT, "segment %d: %lld tokens are more than the arena's %d pages hold", index, static_cast<long long>(end), arena.n_pages);
+        fail(TR_ERR_ARGUMENT, "segment %d: %lld tokens are more than the arena's %d pages hold", index, static_cast<long long>(end),
+             arena.n_pages);
     }
     for (int32_t i = 0; i < s.n_tokens; i++) {
         if (s.tokens[i] < 0 || s.tokens[i] >= n_vocab) {
@@ -108,14 +109,16 @@ void check_ids(tr_arena &arena, const int32_t *ids, int32_t n, int32_t row, cons
 // A number within [low, high]; a NaN is not.
 void check_number(float value, float low, float high, int32_t row, const char *name) {
     if (!(value >= low && value <= high)) {
-        fail(TR_ERR_ARGUMENT, "row %d: %s is %g; expected %g to %g", row, name, static_cast<double>(value), static_cast<double>(low), static_cast<double>(high));
+        fail(TR_ERR_ARGUMENT, "row %d: %s is %g; expected %g to %g", row, name, static_cast<double>(value),
+             static_cast<double>(low), static_cast<double>(high));
     }
 }
 
 void check_sampling(tr_arena &arena, const tr_sampling *s, int32_t row) {
     if (!s) fail(TR_ERR_ARGUMENT, "row %d: sampling is NULL, but a token is wanted", row);
     if (s->size != sizeof *s) {
-        fail(TR_ERR_ARGUMENT, "row %d: sampling.size is %u; this library (ABI version %d) expects %zu", row, s->size, TR_ABI_VERSION, sizeof *s);
+        fail(TR_ERR_ARGUMENT, "row %d: sampling.size is %u; this library (ABI version %d) expects %zu", row, s->size, TR_ABI_VERSION,
+             sizeof *s);
     }
     constexpr float kMost = 1e6f; // far beyond any use, near enough that logits stay finite
     check_number(s->temperature, 0, kMost, row, "temperature");
@@ -151,7 +154,8 @@ void check_row(tr_arena &arena, const tr_batch &batch, int32_t index) {
     }
     if (r.n_top < 0 || r.n_top > TR_MAX_TOP) fail(TR_ERR_ARGUMENT, "row %d: n_top is %d; expected 0 to %d", index, r.n_top, TR_MAX_TOP);
     const int32_t n_vocab = arena.model->shape.n_vocab;
-    if (r.n_valid < 0 || r.n_valid > n_vocab) fail(TR_ERR_ARGUMENT, "row %d: n_valid is %d; expected 0 (all) to %d", index, r.n_valid, n_vocab);
+    if (r.n_valid < 0 || r.n_valid > n_vocab)
+        fail(TR_ERR_ARGUMENT, "row %d: n_valid is %d; expected 0 (all) to %d", index, r.n_valid, n_vocab);
     if (r.want & TR_WANT_TOKEN) check_sampling(arena, r.sampling, index);
 }
 

@@ -32,7 +32,8 @@ void check_finite(cpu::Worker &worker, const gguf::Tensor &t, std::atomic<bool> 
 const gguf::Tensor &Loader::claim(const std::string &name, int64_t inputs, int64_t outputs) {
     const gguf::Tensor *t = file_.contents.find(name);
     if (!t) fail(TR_ERR_FORMAT, "tensor \"%s\" is missing", name.c_str());
-    if (t->dims[0] != static_cast<uint64_t>(inputs) || t->dims[1] != static_cast<uint64_t>(outputs) || t->dims[2] != 1 || t->dims[3] != 1) {
+    const auto n_inputs = static_cast<uint64_t>(inputs), n_outputs = static_cast<uint64_t>(outputs);
+    if (t->dims[0] != n_inputs || t->dims[1] != n_outputs || t->dims[2] != 1 || t->dims[3] != 1) {
         fail(TR_ERR_FORMAT, "tensor \"%s\" is of shape [%lld, %lld, %lld, %lld]; the metadata asks for [%lld, %lld]", name.c_str(),
              ll(t->dims[0]), ll(t->dims[1]), ll(t->dims[2]), ll(t->dims[3]), static_cast<long long>(inputs), static_cast<long long>(outputs));
     }

@@ -35,7 +35,8 @@ public:
 
 private:
     // The inputs of matrices: x normed, or x as it is.
-    const Activations &norm(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, const Array<float> &gain, float *y, uint32_t forms) const;
+    const Activations &norm(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, const Array<float> &gain, float *y,
+                            uint32_t forms) const;
     const Activations &prepare(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, int64_t k, const Matrix &m) const;
 
     const Matrix &output_matrix() const { return tied_ ? embedding_ : output_; }
@@ -129,7 +130,8 @@ void Qwen2::output(cpu::Worker &w, Workspace &ws, const float *x, int64_t n, flo
     w.join();
 }
 
-const Activations &Qwen2::norm(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, const Array<float> &gain, float *y, uint32_t forms) const {
+const Activations &Qwen2::norm(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, const Array<float> &gain, float *y,
+                               uint32_t forms) const {
     return inputs.fill(w, n, [&](cpu::Worker &by, Activations &to) {
         // Where every worker norms for itself, one of them is enough to store y.
         float *stored = &by == &w || w.index() == 0 ? y : nullptr;

@@ -144,7 +144,8 @@ void Contents::place_tensors(std::span<const uint8_t> bytes, uint64_t after_reco
     std::sort(order.begin(), order.end(), [](const Tensor *a, const Tensor *b) { return a->data < b->data; });
     for (size_t i = 1; i < order.size(); i++) {
         if (order[i - 1]->data + order[i - 1]->bytes > order[i]->data) {
-            fail(TR_ERR_FORMAT, "tensors %s and %s overlap in the file", quoted(order[i - 1]->name).c_str(), quoted(order[i]->name).c_str());
+            fail(TR_ERR_FORMAT, "tensors %s and %s overlap in the file", quoted(order[i - 1]->name).c_str(),
+                 quoted(order[i]->name).c_str());
         }
     }
 }

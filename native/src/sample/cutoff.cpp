@@ -60,7 +60,8 @@ void keep(const WeightedRow &row, double amount, float bound, CutoffScratch &s, 
         int any = 0;
         for (int64_t i = 0; i < n; i++) any |= in_group[i] == bin;
         for (int64_t i = 0; any && i < n; i++) {
-            if (in_group[i] == bin && row.weights[base + i] > 0) c[count++] = {row.logits[base + i], row.weights[base + i], static_cast<int32_t>(base + i)};
+            if (in_group[i] != bin || !(row.weights[base + i] > 0)) continue;
+            c[count++] = {row.logits[base + i], row.weights[base + i], static_cast<int32_t>(base + i)};
         }
     });
     std::sort(c, c + count, [](const Candidate &a, const Candidate &b) { return a.logit != b.logit ? a.logit > b.logit : a.id < b.id; });

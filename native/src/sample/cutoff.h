@@ -15,7 +15,8 @@ struct Candidate {
 // Memory for it.
 struct CutoffScratch {
     static constexpr int32_t kBins = 2048;
-    explicit CutoffScratch(int32_t n_vocab) : bins(kBins, "the bins of a row"), candidates(static_cast<size_t>(n_vocab), "the candidates of a row") {}
+    explicit CutoffScratch(int32_t n_vocab)
+        : bins(kBins, "the bins of a row"), candidates(static_cast<size_t>(n_vocab), "the candidates of a row") {}
     Array<double> bins;           // [kBins]
     Array<Candidate> candidates;  // [n_vocab]
 };

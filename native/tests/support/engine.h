@@ -9,12 +9,6 @@
 
 namespace tr::test {
 
-// A status and its message.
-struct Failure {
-    tr_status status = TR_OK;
-    std::string message;
-};
-
 struct DeviceCloser { void operator()(tr_device *d) const { tr_device_close(d); } };
 struct ModelFreer { void operator()(tr_model *m) const { tr_model_free(m); } };
 struct ArenaFreer { void operator()(tr_arena *a) const { tr_arena_free(a); } };
