@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/tokenrouter/tokenrouter/internal/cputime"
 	"github.com/tokenrouter/tokenrouter/models"
 	"github.com/tokenrouter/tokenrouter/models/chat"
 	"github.com/tokenrouter/tokenrouter/models/tokenizer"
@@ -117,20 +117,13 @@ func TestRealVocabulary(t *testing.T) {
 	for name, text := range map[string]string{"mixed": mixed.String(), "one letter": strings.Repeat("a", 1<<20), "one script": strings.Repeat("世界", 1<<20/6)} {
 		best := time.Hour
 		for range 3 {
-			start := cpuTime(t)
+			start := cputime.Now(t)
 			require.NotEmpty(t, tok.Encode(text, tokenizer.Options{}))
-			best = min(best, cpuTime(t)-start)
+			best = min(best, cputime.Now(t)-start)
 		}
 		t.Logf("%-10s %v", name, best)
 		require.Less(t, best, 500*time.Millisecond, name)
 	}
-}
-
-// cpuTime is what this process used, whatever else the machine does.
-func cpuTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func BenchmarkOpen(b *testing.B) {

@@ -3,11 +3,10 @@ package sched_test
 import (
 	"context"
 	"fmt"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tokenrouter/tokenrouter/internal/cputime"
 	"github.com/tokenrouter/tokenrouter/sched"
 )
 
@@ -50,7 +49,7 @@ func benchmarkStep(b *testing.B, n, length int) {
 	prompt := make([]int32, length)
 	b.ReportAllocs()
 	b.ResetTimer()
-	before := processorTime(b)
+	before := cputime.Now(b)
 	done := make(chan error, n)
 	for range n {
 		s, err := e.Submit(context.Background(), sched.Request{Target: "m", Prompt: prompt, MaxTokens: b.N})
@@ -64,17 +63,10 @@ func benchmarkStep(b *testing.B, n, length int) {
 		require.NoError(b, <-done)
 	}
 	b.StopTimer()
-	b.ReportMetric(float64((processorTime(b)-before).Nanoseconds())/float64(runner.steps), "cpu-ns/step")
+	b.ReportMetric(float64((cputime.Now(b)-before).Nanoseconds())/float64(runner.steps), "cpu-ns/step")
 	require.NoError(b, e.Close(context.Background()))
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(runner.steps), "ns/step")
 	b.ReportMetric(float64(runner.rows)/float64(runner.steps), "rows/step")
-}
-
-// processorTime is what the process has used of all cores: unlike the clock it does not depend on who else is running.
-func processorTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkHandoff measures a token that needs a handoff there and one back.

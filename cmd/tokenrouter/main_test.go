@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/tokenrouter/tokenrouter/internal/lockedbuf"
 	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
 )
 
@@ -133,30 +133,13 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // A server from the command line to a signal, with logs that a machine can read.
 func TestServe(t *testing.T) {
 	small, large := tiny(t)
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(
 		"models: [{name: s, path: %s}, {name: l, path: %s}]\nroutes: [{name: pair, algorithm: r-stitch, models: [s, l]}]\ndevices: [{name: cpu, threads: 2, kv_memory: 4MiB}]\n", small, large)), 0o600))
-	var log syncBuffer
+	var log lockedbuf.Buffer
 	ended := make(chan int, 1)
 	go func() {
 		ended <- execute([]string{"serve", "--config", file, "--listen", "127.0.0.1:0"}, strings.NewReader(""), io.Discard, &log)

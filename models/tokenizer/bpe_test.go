@@ -4,13 +4,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/tokenrouter/tokenrouter/internal/cputime"
 	"github.com/tokenrouter/tokenrouter/models/modelstest"
 )
 
@@ -116,20 +116,14 @@ func TestOneMegabyte(t *testing.T) {
 	} {
 		best := time.Hour // of three, and of this process alone: other work on the machine is not what is measured
 		for range 3 {
-			start := cpuTime(t)
+			start := cputime.Now(t)
 			ids := tok.Encode(text, Options{ParseSpecial: true})
-			best = min(best, cpuTime(t)-start)
+			best = min(best, cputime.Now(t)-start)
 			require.NotEmpty(t, ids)
 		}
 		t.Logf("%-12s %v", name, best)
 		require.Less(t, best, 500*time.Millisecond, name)
 	}
-}
-
-func cpuTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func BenchmarkEncode(b *testing.B) {

@@ -22,11 +22,7 @@ func (s *Server) chatCompletions(c *gin.Context) {
 		if err != nil {
 			return nil, err
 		}
-		t, e := find(state.targets, r.Model)
-		if e != nil {
-			return nil, e
-		}
-		q, e := request(t, &r.Generation)
+		t, q, e := address(state.targets, r.Model, &r.Generation)
 		if e != nil {
 			return nil, e
 		}
@@ -86,11 +82,7 @@ func (s *Server) completions(c *gin.Context) {
 		if err != nil {
 			return nil, err
 		}
-		t, e := find(state.targets, r.Model)
-		if e != nil {
-			return nil, e
-		}
-		q, e := request(t, &r.Generation)
+		t, q, e := address(state.targets, r.Model, &r.Generation)
 		if e != nil {
 			return nil, e
 		}

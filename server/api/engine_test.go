@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tokenrouter/tokenrouter/internal/lockedbuf"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/sched/simrunner"
@@ -102,7 +103,7 @@ func TestClientLeavesWhileItWaits(t *testing.T) {
 // A client that takes nothing of what is sent to it does not hold the engine for longer than the write timeout.
 func TestClientThatStopsReading(t *testing.T) {
 	e := newEngine(t, nil)
-	log := &syncBuffer{}
+	log := &lockedbuf.Buffer{}
 	s := New(Options{Log: zerolog.New(log), WriteTimeout: 100 * time.Millisecond})
 	s.Ready(targets(), EngineOf(e))
 	server := httptest.NewUnstartedServer(s)

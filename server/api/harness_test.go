@@ -2,7 +2,6 @@ package api
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/tokenrouter/tokenrouter/internal/lockedbuf"
 	"github.com/tokenrouter/tokenrouter/models/chat"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
@@ -118,30 +118,13 @@ func (s *scripted) Next(ctx context.Context) (sched.Event, error) {
 type site struct {
 	*httptest.Server
 	api *Server
-	log *syncBuffer
-}
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
+	log *lockedbuf.Buffer
 }
 
 // newSite starts a server; engine nil leaves it loading.
 func newSite(t *testing.T, engine Engine, adjust func(*Options)) *site {
 	t.Helper()
-	log := &syncBuffer{}
+	log := &lockedbuf.Buffer{}
 	o := Options{Log: zerolog.New(log).Level(zerolog.DebugLevel)}
 	if adjust != nil {
 		adjust(&o)

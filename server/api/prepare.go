@@ -14,6 +14,16 @@ const seedBits = 53
 // defaultTemperature is the temperature of a request that gives none (OpenAI API reference).
 const defaultTemperature = 1
 
+// address finds whom a request of either endpoint is for, and says in the engine's terms what both have in common.
+func address(targets []Target, model string, g *openai.Generation) (*Target, sched.Request, *openai.Error) {
+	t, e := find(targets, model)
+	if e != nil {
+		return nil, sched.Request{}, e
+	}
+	q, e := request(t, g)
+	return t, q, e
+}
+
 // request turns the fields that both endpoints share into a request of the engine, without its prompt.
 func request(t *Target, g *openai.Generation) (sched.Request, *openai.Error) {
 	r := sched.Request{

@@ -89,11 +89,13 @@ func (t *Target) describe() openai.Model {
 
 // find looks a target up; the error names those there are.
 func find(targets []Target, name string) (*Target, *openai.Error) {
-	names := make([]string, len(targets))
 	for i := range targets {
 		if targets[i].Name == name {
 			return &targets[i], nil
 		}
+	}
+	names := make([]string, len(targets))
+	for i := range targets {
 		names[i] = targets[i].Name
 	}
 	hint := suggest.Phrase(name, names)

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/tokenrouter/tokenrouter/internal/lockedbuf"
 	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
 	"github.com/tokenrouter/tokenrouter/server/config"
 )
@@ -46,27 +46,10 @@ func parse(t *testing.T, text string) *config.Config {
 	return c
 }
 
-type syncBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // running is a server that was started by Serve.
 type running struct {
 	url     string
-	log     *syncBuffer
+	log     *lockedbuf.Buffer
 	runtime *Runtime
 	stop    context.CancelFunc
 	ended   chan error
@@ -76,7 +59,7 @@ type running struct {
 func start(t *testing.T, cfg *config.Config) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{log: &syncBuffer{}, stop: cancel, ended: make(chan error, 1)}
+	r := &running{log: &lockedbuf.Buffer{}, stop: cancel, ended: make(chan error, 1)}
 	ready := make(chan *Runtime, 1)
 	o := Options{
 		Log: zerolog.New(r.log), Version: "test",
