@@ -104,7 +104,6 @@ template <int C> void run_tile_exact(const TileInput &in, float *partial) {
 }
 
 template <int... C> constexpr TileFns exact_fns(std::integer_sequence<int, C...>) { return {{run_tile_exact<C + 1>...}}; }
-constexpr TileFns kExactFns = exact_fns(std::make_integer_sequence<int, kMaxColumns>());
 
 } // namespace
 } // namespace tr::cpu::TR_ISA

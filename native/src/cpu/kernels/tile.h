@@ -4,12 +4,13 @@
 // first-level cache, then multiplied with all columns, in groups of up to kMaxColumns whose accumulators stay in
 // registers. A column's sequence of operations is the same in a group of any size.
 #pragma once
+#include <utility>
+
 #include "cpu/activations.h"
 #include "cpu/panels.h"
 #include "cpu/simd/simd.h"
 
 namespace tr::cpu::TR_ISA {
-namespace {
 
 struct TileInput {
     const Matrix &matrix;
@@ -26,6 +27,14 @@ using TileFn = void (*)(const TileInput &, float *partial);
 struct TileFns {
     TileFn by_columns[kMaxColumns];
 };
+
+// Those of a matrix, by its type and layout. Each family of formats is compiled on its own.
+const TileFns &tile_fns_of(const Matrix &m);
+extern const TileFns kTilesF32, kTilesF16, kTilesExact;              // tiles_float.cpp
+extern const TileFns kTilesQ5_0, kTilesQ8_0;                         // tiles_32.cpp
+extern const TileFns kTilesQ4K, kTilesQ6K;                           // tiles_256.cpp
+
+namespace {
 
 // Where vector v of a tile's rows lies in its panels.
 constexpr int kPanelsPerTile = kTileRows / kPanelRows;
@@ -77,7 +86,7 @@ template <class F, int C> void run_tile(const TileInput &in, float *partial) {
 }
 
 template <class F, int... C> constexpr TileFns tile_fns(std::integer_sequence<int, C...>) { return {{run_tile<F, C + 1>...}}; }
-template <class F> constexpr TileFns kTileFns = tile_fns<F>(std::make_integer_sequence<int, kMaxColumns>());
+template <class F> constexpr TileFns tile_fns() { return tile_fns<F>(std::make_integer_sequence<int, kMaxColumns>()); }
 
 } // namespace
 } // namespace tr::cpu::TR_ISA

@@ -1,7 +1,7 @@
 // A small vector abstraction, so that a kernel is written once and compiled per instruction set.
 //
-// The including file defines TR_ISA (the table's namespace), TR_VECTOR_BITS (256 or 512) and TR_VNNI (0 or 1), and is
-// compiled with that instruction set's flags. Everything lies in an unnamed namespace inside TR_ISA and is always inlined: a
+// The build defines TR_ISA (the table's namespace), TR_VECTOR_BITS (256 or 512) and TR_VNNI (0 or 1), and compiles with that
+// instruction set's flags. Everything lies in an unnamed namespace inside TR_ISA and is always inlined: a
 // function with external linkage could be merged with another instruction set's copy.
 //
 // A vector has kLanes 32-bit lanes. VecI holds integers (or four bytes per lane), VecF floats, VecD kLanes/2 doubles.

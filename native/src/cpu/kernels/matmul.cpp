@@ -1,28 +1,11 @@
 // The products: work divided over tiles, results stored with what follows them (bias, residual sum, gated activation).
-#pragma once
 #include "cpu/chunks.h"
-#include "cpu/kernels/floats.h"
 #include "cpu/kernels/math.h"
-#include "cpu/kernels/q4_k.h"
-#include "cpu/kernels/q5_0.h"
-#include "cpu/kernels/q6_k.h"
-#include "cpu/kernels/q8_0.h"
+#include "cpu/kernels/operators.h"
+#include "cpu/kernels/tile.h"
 
 namespace tr::cpu::TR_ISA {
 namespace {
-
-TR_INLINE const TileFns &tile_fns_of(const Matrix &m) {
-    if (m.layout == Layout::kFileRows) return kExactFns;
-    switch (m.type) {
-    case quant::Type::Q4_K: return kTileFns<FormatQ4K>;
-    case quant::Type::Q6_K: return kTileFns<FormatQ6K>;
-    case quant::Type::Q5_0: return kTileFns<FormatQ5_0>;
-    case quant::Type::Q8_0: return kTileFns<FormatQ8_0>;
-    case quant::Type::F16: return kTileFns<FormatF16>;
-    case quant::Type::F32: break;
-    }
-    return kTileFns<FormatF32>;
-}
 
 // One matrix against the slabs of one batch.
 struct Product {
@@ -77,6 +60,8 @@ TR_INLINE void store_tile(const float *partial, int64_t tile, int64_t slab, int 
 
 using Partial = float[kSlabColumns * kTileRows];
 
+} // namespace
+
 void matmul(Worker &worker, const Matrix &m, const Activations &acts, int64_t n, const float *bias, float *out, int64_t stride) {
     const Product product{m, acts, n};
     alignas(64) Partial partial;
@@ -115,5 +100,4 @@ void matmul_silu(Worker &worker, const Matrix &gate, const Matrix &up, const Act
     });
 }
 
-} // namespace
 } // namespace tr::cpu::TR_ISA

@@ -1,7 +1,8 @@
-#pragma once
+// Attention over the KV cache.
 #include "cpu/attention.h"
 #include "cpu/chunks.h"
 #include "cpu/kernels/math.h"
+#include "cpu/kernels/operators.h"
 
 namespace tr::cpu::TR_ISA {
 namespace {
@@ -253,6 +254,8 @@ struct AttentionCall {
     }
 };
 
+} // namespace
+
 void attention(Worker &worker, const AttentionShape &shape, const QueryToken *tokens, int64_t n, const float *q, KvLayer kv,
                AttentionScratch &scratch, float *out) {
     const AttentionCall call{shape, tokens, q, kv, *scratch.impl, out};
@@ -276,5 +279,4 @@ void attention(Worker &worker, const AttentionShape &shape, const QueryToken *to
         }
 }
 
-} // namespace
 } // namespace tr::cpu::TR_ISA

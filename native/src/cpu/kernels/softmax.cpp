@@ -1,6 +1,6 @@
 // Statistics of output rows.
-#pragma once
 #include "cpu/kernels/math.h"
+#include "cpu/kernels/operators.h"
 #include "cpu/softmax.h"
 
 namespace tr::cpu::TR_ISA {
@@ -23,6 +23,8 @@ template <class Body> TR_INLINE void for_each_16(const float *x, int64_t n, cons
         body(v, mask);
     }
 }
+
+} // namespace
 
 void softmax_stats(const float *x, int64_t n, const uint32_t *valid, float *max_out, double *sum_out, double *dot_out) {
     constexpr int kVectors = 16 / kLanes;
@@ -73,5 +75,4 @@ void exp_shifted(const float *x, int64_t n, float shift, float inv_temperature, 
     for (int64_t j = 0; i + j < n; j++) y[i + j] = rest[j];
 }
 
-} // namespace
 } // namespace tr::cpu::TR_ISA

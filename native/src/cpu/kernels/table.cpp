@@ -1,21 +1,21 @@
-// Everything of one instruction set. The including file defines what simd/simd.h asks for, and the table's name.
-#pragma once
-#include "cpu/kernels/attention.h"
-#include "cpu/kernels/matmul.h"
-#include "cpu/kernels/quantize.h"
-#include "cpu/kernels/rope.h"
-#include "cpu/kernels/softmax.h"
+// The table of one instruction set.
+#include "cpu/kernels/operators.h"
+#include "cpu/panels.h"
+
+#define TR_TEXT_OF(name) #name
+#define TR_TEXT(name) TR_TEXT_OF(name)
 
 namespace tr::cpu::TR_ISA {
+
 namespace {
 
-size_t packed_bytes(Matrix &m) { return cpu::packed_bytes(m, kTileRows == 32 ? Layout::kTiles32 : Layout::kTiles16); }
+size_t packed_bytes(Matrix &m) { return cpu::packed_bytes(m, TR_VECTOR_BITS == 512 ? Layout::kTiles32 : Layout::kTiles16); }
 
 } // namespace
 
 extern const Ops kTable;
 const Ops kTable = {
-    .isa = TR_ISA_NAME,
+    .isa = TR_TEXT(TR_ISA),
     .packed_bytes = packed_bytes,
     .pack = cpu::pack,
     .prepare = prepare,

@@ -1,7 +1,7 @@
 // Activations: quantization, and the norm before it.
-#pragma once
 #include "cpu/activations.h"
 #include "cpu/kernels/math.h"
+#include "cpu/kernels/operators.h"
 #include "cpu/quantize.h"
 
 namespace tr::cpu::TR_ISA {
@@ -82,20 +82,6 @@ TR_INLINE const float *padded_part(const float *x, int64_t n, float *copy) {
     return copy;
 }
 
-void prepare(Worker &worker, const float *x, int64_t n, int64_t k, uint32_t forms, Activations &acts) {
-    constexpr int64_t kParts = 8; // per piece of work: a long row is shared among the workers
-    const int64_t parts = (k + 255) / 256, pieces = (parts + kParts - 1) / kParts;
-    alignas(64) float copy[256];
-    for (int64_t i; (i = worker.next(n * pieces)) < n * pieces;) {
-        const int64_t column = i / pieces;
-        const float *row = x + column * k;
-        for (int64_t part = i % pieces * kParts; part < parts && part < (i % pieces + 1) * kParts; part++) {
-            const int64_t count = k - part * 256 < 256 ? k - part * 256 : 256;
-            prepare_part(acts, forms, n, k, column, part, padded_part(row + part * 256, count, copy), count);
-        }
-    }
-}
-
 // Sum of squares: 16 lanes, lane i takes values i, i+16, ... in order; then the tree.
 TR_INLINE float sum_of_squares(const float *x, int64_t k) {
     constexpr int kVectors = 16 / kLanes;
@@ -120,6 +106,22 @@ TR_INLINE float sum_of_squares(const float *x, int64_t k) {
     return sum_tree16(lane);
 }
 
+} // namespace
+
+void prepare(Worker &worker, const float *x, int64_t n, int64_t k, uint32_t forms, Activations &acts) {
+    constexpr int64_t kParts = 8; // per piece of work: a long row is shared among the workers
+    const int64_t parts = (k + 255) / 256, pieces = (parts + kParts - 1) / kParts;
+    alignas(64) float copy[256];
+    for (int64_t i; (i = worker.next(n * pieces)) < n * pieces;) {
+        const int64_t column = i / pieces;
+        const float *row = x + column * k;
+        for (int64_t part = i % pieces * kParts; part < parts && part < (i % pieces + 1) * kParts; part++) {
+            const int64_t count = k - part * 256 < 256 ? k - part * 256 : 256;
+            prepare_part(acts, forms, n, k, column, part, padded_part(row + part * 256, count, copy), count);
+        }
+    }
+}
+
 void rms_norm(Worker &worker, const float *x, int64_t n, int64_t k, const float *gain, float eps, float *y, uint32_t forms,
               Activations &acts) {
     alignas(64) float part[256], copy[256];
@@ -140,5 +142,4 @@ void rms_norm(Worker &worker, const float *x, int64_t n, int64_t k, const float 
     }
 }
 
-} // namespace
 } // namespace tr::cpu::TR_ISA

@@ -1,6 +1,6 @@
 // Rotary positions, and the one place that writes the KV cache.
-#pragma once
 #include "cpu/kernels/math.h"
+#include "cpu/kernels/operators.h"
 #include "cpu/ops.h"
 
 namespace tr::cpu::TR_ISA {
@@ -20,6 +20,8 @@ TR_INLINE void rotate(float *head, int half, const float *cos, const float *sin)
         head[half + i] = __builtin_fmaf(a, sin[i], b * cos[i]);
     }
 }
+
+} // namespace
 
 void rope_store(Worker &worker, const AttentionShape &shape, const QueryToken *tokens, int64_t n, float *q, float *k, const float *v,
                 const float *cos, const float *sin, KvLayer kv) {
@@ -43,5 +45,4 @@ void rope_store(Worker &worker, const AttentionShape &shape, const QueryToken *t
     }
 }
 
-} // namespace
 } // namespace tr::cpu::TR_ISA
