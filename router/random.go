@@ -1,0 +1,50 @@
+package router
+
+import "fmt"
+
+// RandomName is the name of the fixed random router.
+const RandomName = "random"
+
+// RandomShare is the share of positions that the large model writes when no threshold is given.
+const RandomShare = 0.1
+
+// Random lets the large model write a fixed share of all positions, chosen at random: the baseline that a router must beat
+// in quality, and the workload on which batching policies are compared. Which positions they are depends on the request's
+// seed and the position alone ([Uniform]), so the tokens are the same under every policy.
+//
+// The small model (role 0) discards its token at such a position; the large one (role 1) writes it and hands back.
+// The threshold is the share.
+type Random struct{}
+
+func init() { Register(Random{}) }
+
+// Name implements [Algorithm].
+func (Random) Name() string { return RandomName }
+
+// Check implements [Algorithm]: two models; the threshold lies in 0 to 1.
+func (Random) Check(models int, p Params) error {
+	if models != 2 {
+		return fmt.Errorf("algorithm %q routes between 2 models, not %d", RandomName, models)
+	}
+	if t := p.Threshold; t != nil && !(*t >= 0 && *t <= 1) { // written so that NaN fails
+		return fmt.Errorf("algorithm %q: threshold is the share of positions that the large model writes, from 0 to 1, not %g", RandomName, *t)
+	}
+	return nil
+}
+
+// Role implements [Algorithm].
+func (Random) Role(model, _ int, p Params) Role {
+	share := RandomShare
+	if p.Threshold != nil {
+		share = *p.Threshold
+	}
+	if model == 0 {
+		return Role{Route: func(v View) Destination {
+			if Uniform(v) < share {
+				return PeerOf(0, 1)
+			}
+			return Stay
+		}}
+	}
+	return Role{Keep: true, Route: func(View) Destination { return PeerOf(1, 0) }}
+}
