@@ -67,7 +67,7 @@ UNIT = $(shell $(GO) list ./... | grep -v -E '/tests/(golden|exactness)$$')
 .PHONY: test-go
 test-go: library models ## go vet and the unit tests, without cgo
 	$(GO) vet ./...
-	$(GO) test $(UNIT)
+	TOKENROUTER_GRID=full $(GO) test $(UNIT)
 
 .PHONY: test-race
 test-race: library models ## The unit tests under the race detector (which needs cgo)

@@ -1,0 +1,138 @@
+package throughput
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// judge is the system itself, request by request, on a clock of its own: what all predictions are judged by. It shares no
+// code with them and none with the scheduler.
+type judge struct {
+	System
+	jitter float64 // standard deviation of the logarithm of a step's time
+	rng    *rand.Rand
+
+	now     float64
+	waiting [][]int   // [models] requests, in the order in which they came
+	running [][]int   // [models] requests in the step
+	ends    []float64 // [models] of the step; infinite: idle
+	behind  [][]int   // [requests][models] tokens that the model has not taken in
+	tokens  float64
+}
+
+// run follows the system until so many steps of requests have been made, after a tenth of that for warming up, and returns
+// tokens per second.
+func (j *judge) run(b []int, visits int, seed uint64) float64 {
+	models := len(j.Latencies)
+	j.rng = rand.New(rand.NewPCG(seed, 77))
+	j.now, j.tokens = 0, 0
+	j.waiting, j.running = make([][]int, models), make([][]int, models)
+	j.ends = make([]float64, models)
+	for i := range j.ends {
+		j.ends[i] = math.Inf(1)
+	}
+	j.behind = make([][]int, j.Requests)
+	for r := range j.behind {
+		j.behind[r] = make([]int, models)
+		for i := range models {
+			j.behind[r][i] = 1
+		}
+		j.waiting[0] = append(j.waiting[0], r)
+	}
+	done, since, from := 0, 0.0, 0.0
+	for warm := false; done < visits; {
+		j.start(b)
+		j.now = math.Inf(1)
+		for _, end := range j.ends {
+			j.now = min(j.now, end)
+		}
+		for i := range j.ends { // all that ends now ends before anything starts
+			if j.ends[i] == j.now {
+				done += len(j.running[i])
+				j.end(i)
+			}
+		}
+		if !warm && done > visits/10 {
+			warm, since, from = true, j.now, j.tokens
+		}
+	}
+	return (j.tokens - from) / (j.now - since)
+}
+
+// end spreads the requests of a step.
+func (j *judge) end(i int) {
+	for _, r := range j.running[i] {
+		u, to := j.rng.Float64(), 0
+		for u -= j.P[i][0]; u >= 0 && to < len(j.P)-1; u -= j.P[i][to] {
+			to++
+		}
+		if j.C[i][to] > 0 {
+			j.tokens++
+			for k := range j.behind[r] {
+				j.behind[r][k]++
+			}
+		}
+		j.waiting[to] = append(j.waiting[to], r)
+	}
+	j.running[i], j.ends[i] = nil, math.Inf(1)
+}
+
+// start starts whatever may start.
+func (j *judge) start(b []int) {
+	busy := 0
+	for _, r := range j.running {
+		if len(r) > 0 {
+			busy++
+		}
+	}
+	if j.Shared {
+		if busy == 0 {
+			j.launch(j.turn(b))
+		}
+		return
+	}
+	for i := range j.waiting {
+		if len(j.running[i]) == 0 && len(j.waiting[i]) >= b[i] {
+			j.launch(i)
+			busy++
+		}
+	}
+	if busy == 0 {
+		j.launch(j.fullest(b))
+	}
+}
+
+// turn is whose turn it is on the shared device: the last model in the route for which enough wait.
+func (j *judge) turn(b []int) int {
+	for i := len(b) - 1; i >= 0; i-- {
+		if len(j.waiting[i]) >= b[i] {
+			return i
+		}
+	}
+	return j.fullest(b)
+}
+
+// fullest is the model that is nearest to its threshold.
+func (j *judge) fullest(b []int) int {
+	best := 0
+	for i := range b {
+		if float64(len(j.waiting[i]))/float64(b[i]) > float64(len(j.waiting[best]))/float64(b[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (j *judge) launch(i int) {
+	rows := 0
+	for _, r := range j.waiting[i] {
+		rows += max(1, j.behind[r][i])
+		j.behind[r][i] = 0
+	}
+	j.running[i], j.waiting[i] = j.waiting[i], nil
+	took := j.Latencies[i].Step(float64(len(j.running[i])), float64(rows))
+	if j.jitter > 0 {
+		took *= math.Exp(j.jitter*j.rng.NormFloat64() - j.jitter*j.jitter/2) // 1 in the mean
+	}
+	j.ends[i] = j.now + took
+}
