@@ -86,6 +86,21 @@ test-clients: build models python ## The official OpenAI client for Python again
 python: prerequisites
 	scripts/python-env.sh $(BUILD)/venv tests/clients/requirements.txt
 
+# PAIR_PYTHON: an interpreter that has tools/pair/requirements.txt; by default one is made, a download of 5 GB.
+PAIR_PYTHON ?= $(BUILD)/pair-venv/bin/python
+
+.PHONY: pair-python
+pair-python: prerequisites
+	$(if $(filter $(BUILD)/%,$(PAIR_PYTHON)),scripts/python-env.sh $(BUILD)/pair-venv tools/pair/requirements.txt)
+
+.PHONY: pair-check
+pair-check: pair-python ## The scripts that train the default pair, end to end on tiny sizes (needs PyTorch)
+	PYTHON=$(abspath $(PAIR_PYTHON)) tools/pair/check.sh
+
+.PHONY: pair
+pair: pair-python ## Train the default pair anew, to build/pair (about an hour on one core; goes on where it stopped)
+	PYTHON=$(abspath $(PAIR_PYTHON)) COUNT=1000 tools/pair/make.sh tools/pair/recipe.toml $(BUILD)/pair $(BUILD)/pair
+
 .PHONY: lint
 lint: prerequisites ## Formatting, the arrows between packages, and golangci-lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
