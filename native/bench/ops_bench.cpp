@@ -1,7 +1,7 @@
 // Micro-benchmark of the CPU operators on the matrices of Qwen2.5 0.5B and 1.5B (Q4_K_M files), beside the machine's limits
 // measured in the same run: memory reads in GB/s, and int8 dot products in TOPS (two operations per multiply-add).
 //
-//   ops_bench [--isa NAME] [--threads 1,2] [--batches 1,4,8,16,64] [--only limits,matmul,attention,small,model] [--repeats 5] [--take median|best]
+//   ops_bench [--isa NAME] [--threads 1,2] [--batches 1,4,8,16,64] [--only limits,matmul,attention,small,model] [--types Q4_K,Q8_0] [--repeats 5] [--take median|best]
 //
 // With one thread, times are the thread's CPU time, which other programs on the machine disturb least; with more, wall
 // time. Figures are medians; the best is for comparing kernels on a busy machine. Weights are random and rotate through copies of at least 400 MB, so that they come from memory as
@@ -24,7 +24,7 @@ using namespace tr;
 namespace {
 
 struct Options {
-    std::string isa = cpu::best_ops()->isa, only = "limits,matmul,attention,small,model";
+    std::string isa = cpu::best_ops()->isa, only = "limits,matmul,attention,small,model", types;
     std::vector<int> threads = {1, 2}, batches = {1, 4, 8, 16, 64};
     int repeats = 5;
     bool best = false;
@@ -81,7 +81,10 @@ public:
         std::vector<uint8_t> file(static_cast<size_t>(s.rows * s.cols / info.block) * info.bytes);
         for (size_t i = 0; i + 8 <= file.size(); i += 8) {
             uint64_t r = random_bits() & 0x3fff3fff3fff3fff; // halves below 2
-            if (s.type == quant::Type::F32) r = (r & 0x007fffff007fffff) | 0x3f0000003f000000; // 0.5 to 1: no subnormals
+            // No subnormals: floats of 0.5 to 1, exponents of 2^-96 and above.
+            if (s.type == quant::Type::F32) r = (r & 0x007fffff007fffff) | 0x3f0000003f000000;
+            if (s.type == quant::Type::BF16) r = (r & 0x007f007f007f007f) | 0x3f003f003f003f00;
+            if (s.type == quant::Type::MXFP4) r |= 0x2020202020202020;
             std::memcpy(file.data() + i, &r, 8);
         }
         const size_t copies = std::max<size_t>(1, at_least / file.size());
@@ -119,8 +122,12 @@ void bench_matmul(const Options &o, const cpu::Ops &ops, cpu::Pool &pool) {
     using quant::Type;
     const Shape shapes[] = {{Type::Q4_K, 1536, 8960}, {Type::Q4_K, 8960, 1536}, {Type::Q4_K, 256, 1536},  {Type::Q6_K, 1536, 8960},
                             {Type::Q6_K, 896, 4864},  {Type::Q5_0, 896, 896},   {Type::Q5_0, 4864, 896},  {Type::Q5_0, 128, 896},
-                            {Type::Q8_0, 4864, 896},  {Type::Q8_0, 151936, 896}, {Type::F16, 1536, 1536}, {Type::F32, 1536, 1536}};
+                            {Type::Q8_0, 4864, 896},  {Type::Q8_0, 151936, 896}, {Type::F16, 1536, 1536}, {Type::F32, 1536, 1536},
+                            {Type::Q8_0, 1536, 8960}, {Type::Q4_0, 1536, 8960}, {Type::Q4_1, 1536, 8960}, {Type::Q5_0, 1536, 8960},
+                            {Type::Q5_1, 1536, 8960}, {Type::IQ4_NL, 1536, 8960}, {Type::MXFP4, 1536, 8960}, {Type::Q2_K, 1536, 8960},
+                            {Type::Q3_K, 1536, 8960}, {Type::Q5_K, 1536, 8960}, {Type::IQ4_XS, 1536, 8960}, {Type::BF16, 1536, 1536}};
     for (const Shape &s : shapes) {
+        if (!o.types.empty() && ("," + o.types + ",").find("," + std::string(info_of(s.type).name) + ",") == std::string::npos) continue;
         Weights weights(ops, pool, s, size_t{400} << 20);
         for (int b : o.batches) {
             Columns columns(ops, pool, b, s.cols, weights.first().form());
@@ -131,7 +138,7 @@ void bench_matmul(const Options &o, const cpu::Ops &ops, cpu::Pool &pool) {
                 const cpu::Matrix &m = weights.next();
                 pool.run([&](cpu::Worker &w) { ops.matmul(w, m, columns.acts, b, nullptr, out.data(), s.rows); });
             });
-            std::printf("matmul  %-5s %6lldx%-5lld batch %3d  threads %d  %9.1f us  %6.2f GB/s  %.4f TOPS\n", info_of(s.type).name,
+            std::printf("matmul  %-6s %6lldx%-5lld batch %3d  threads %d  %9.1f us  %6.2f GB/s  %.4f TOPS\n", info_of(s.type).name,
                         static_cast<long long>(s.rows), static_cast<long long>(s.cols), b, pool.size(), t * 1e6,
                         static_cast<double>(weights.first().bytes) / t / 1e9, operations / t / 1e12);
             std::fflush(stdout);
@@ -259,7 +266,7 @@ void bench_model(const Options &o, const cpu::Ops &ops, cpu::Pool &pool, bool la
 }
 
 int usage(const char *what) {
-    std::fprintf(stderr, "ops_bench: %s\nusage: ops_bench [--isa NAME] [--threads 1,2] [--batches 1,4,...] [--only SECTIONS] [--repeats N]\n", what);
+    std::fprintf(stderr, "ops_bench: %s\nusage: ops_bench [--isa NAME] [--threads 1,2] [--batches 1,4,...] [--only SECTIONS] [--types TYPES] [--repeats N]\n", what);
     return 2;
 }
 
@@ -273,6 +280,7 @@ int main(int argc, char **argv) {
         else if (flag == "--threads") o.threads = numbers(argv[i + 1]);
         else if (flag == "--batches") o.batches = numbers(argv[i + 1]);
         else if (flag == "--only") o.only = argv[i + 1];
+        else if (flag == "--types") o.types = argv[i + 1];
         else if (flag == "--repeats") o.repeats = std::max(1, std::atoi(argv[i + 1]));
         else if (flag == "--take") o.best = std::strcmp(argv[i + 1], "best") == 0;
         else return usage(("unknown option " + flag).c_str());

@@ -53,8 +53,8 @@ void Loader::matrix(cpu::Matrix &m, const std::string &name, int64_t inputs, int
 
 void Loader::vector(Array<float> &v, const std::string &name, int64_t n) {
     const gguf::Tensor &t = claim(name, n, 1);
-    if (t.type != quant::Type::F32 && t.type != quant::Type::F16) {
-        fail(TR_ERR_UNSUPPORTED, "tensor \"%s\" is of type %s; this build reads norms and biases as F32 or F16", name.c_str(),
+    if (quant::type_info(static_cast<uint32_t>(t.type))->block != 1) {
+        fail(TR_ERR_UNSUPPORTED, "tensor \"%s\" is of type %s; this build reads norms and biases as F32, F16 or BF16", name.c_str(),
              quant::type_name(static_cast<uint32_t>(t.type)));
     }
     if (!blocks_finite(t.type, t.data, t.elements)) fail_not_finite(t);

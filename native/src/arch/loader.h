@@ -27,7 +27,7 @@ public:
     bool has(const std::string &name) const { return file_.contents.find(name) != nullptr; }
     // A matrix of `inputs` times `outputs` weights. `m` must stay where it is until finish().
     void matrix(cpu::Matrix &m, const std::string &name, int64_t inputs, int64_t outputs);
-    // A vector of floats, stored as F32 or F16.
+    // A vector of floats, stored as F32, F16 or BF16.
     void vector(Array<float> &v, const std::string &name, int64_t n);
     // Packs all matrices that were claimed. A tensor of the file that nobody claimed is an error: the model would not be
     // what the file means.

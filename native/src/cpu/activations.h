@@ -19,26 +19,27 @@ struct RecordF32 {
     float x[32];
 };
 
-// Two blocks of 32 values. The sums are in the form that the kernels' accumulators start from: minus the offset of the
-// weight codes times the sum of the activations, times the factor that the table's unpacked codes carry.
+// Two blocks of 32 values. The starts are what the kernels' accumulators start from: minus the offset of the weight codes
+// times the sum of the activations, times the factor that the table's unpacked codes carry.
 struct RecordQ32 {
     static constexpr int64_t kValues = 64;
     int8_t q[64];
-    int32_t start_q5[2], start_q8[2];
+    int32_t start_8[2], start_16[2], start_128[2]; // for offsets 8, 16 and 128
     float d[2];
-    int32_t unused[2];
+    float sum[2]; // d times the sum of the codes, to meet the formats' minimums
 };
 
 // One block of 256 values.
 struct RecordQ256 {
     static constexpr int64_t kValues = 256;
     int8_t q[256];
-    int32_t start_q6[16];  // per 16 values, as above
+    int32_t start_32[16];  // for offset 32, per 16 values
+    int32_t start_128[8];  // for offset 128, per 32 values
     int32_t pair_sums[4];  // sums of 32 values as two int16 each: blocks (0,2), (1,3), (4,6), (5,7), to meet Q4_K's mins
     float d;
     int32_t unused[3];
 };
-static_assert(sizeof(RecordQ32) == 96 && sizeof(RecordQ256) == 352);
+static_assert(sizeof(RecordQ32) == 104 && sizeof(RecordQ256) == 384);
 
 // Shared with translation units that are compiled for newer processors. Always inlined, since the linker keeps only one
 // copy of an inline function and must not keep one that older processors cannot run.

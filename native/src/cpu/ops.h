@@ -18,9 +18,9 @@ namespace tr::cpu {
 
 // Forms of an activation that matrices multiply with.
 enum ActForm : uint32_t {
-    kActF32 = 1,   // F32, F16 weights and the exact float path
-    kActQ32 = 2,   // int8 codes in -127..127 with a float scale per 32: Q5_0, Q8_0
-    kActQ256 = 4,  // int8 codes in -127..127 with a float scale per 256: Q4_K, Q6_K
+    kActF32 = 1,   // float weights and the exact float path
+    kActQ32 = 2,   // int8 codes in -127..127 with a float scale per 32: formats with blocks of 32
+    kActQ256 = 4,  // int8 codes in -127..127 with a float scale per 256: formats with blocks of 256
 };
 
 // How a matrix lies in memory. Chosen by Ops::pack.

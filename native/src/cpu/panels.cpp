@@ -55,11 +55,21 @@ int64_t panels_of(Layout layout) { return layout == Layout::kTiles32 ? 2 : 1; }
 
 PanelInfo panel_info(Type type) {
     switch (type) {
-    case Type::Q4_K: return {PanelQ4K::kColumns, sizeof(PanelQ4K)};
-    case Type::Q6_K: return {PanelQ6K::kColumns, sizeof(PanelQ6K)};
+    case Type::Q4_0:
+    case Type::IQ4_NL: return {PanelQ4_0::kColumns, sizeof(PanelQ4_0)};
+    case Type::Q4_1: return {PanelQ4_1::kColumns, sizeof(PanelQ4_1)};
     case Type::Q5_0: return {PanelQ5_0::kColumns, sizeof(PanelQ5_0)};
+    case Type::Q5_1: return {PanelQ5_1::kColumns, sizeof(PanelQ5_1)};
     case Type::Q8_0: return {PanelQ8_0::kColumns, sizeof(PanelQ8_0)};
-    case Type::F16: return {PanelF16::kColumns, sizeof(PanelF16)};
+    case Type::MXFP4: return {PanelMXFP4::kColumns, sizeof(PanelMXFP4)};
+    case Type::Q2_K: return {PanelQ2K::kColumns, sizeof(PanelQ2K)};
+    case Type::Q3_K: return {PanelQ3K::kColumns, sizeof(PanelQ3K)};
+    case Type::Q4_K: return {PanelQ4K::kColumns, sizeof(PanelQ4K)};
+    case Type::Q5_K: return {PanelQ5K::kColumns, sizeof(PanelQ5K)};
+    case Type::Q6_K: return {PanelQ6K::kColumns, sizeof(PanelQ6K)};
+    case Type::IQ4_XS: return {PanelIQ4XS::kColumns, sizeof(PanelIQ4XS)};
+    case Type::F16:
+    case Type::BF16: return {PanelF16::kColumns, sizeof(PanelF16)};
     case Type::F32: break;
     }
     return {PanelF32::kColumns, sizeof(PanelF32)};
@@ -85,11 +95,21 @@ size_t file_row_bytes(const Matrix &m) {
 void pack_panel(Type type, const uint8_t *rows, size_t stride, int n_rows, int64_t n_columns, uint8_t *panel) {
     using namespace quant;
     switch (type) {
-    case Type::Q4_K: pack_blocks<BlockQ4_K, 1, PanelQ4K>(rows, stride, n_rows, n_columns / 256, panel); break;
-    case Type::Q6_K: pack_blocks<BlockQ6_K, 1, PanelQ6K>(rows, stride, n_rows, n_columns / 256, panel); break;
+    case Type::Q4_0: pack_blocks<BlockQ4_0, 2, PanelQ4_0>(rows, stride, n_rows, n_columns / 32, panel); break;
+    case Type::Q4_1: pack_blocks<BlockQ4_1, 2, PanelQ4_1>(rows, stride, n_rows, n_columns / 32, panel); break;
     case Type::Q5_0: pack_blocks<BlockQ5_0, 2, PanelQ5_0>(rows, stride, n_rows, n_columns / 32, panel); break;
+    case Type::Q5_1: pack_blocks<BlockQ5_1, 2, PanelQ5_1>(rows, stride, n_rows, n_columns / 32, panel); break;
     case Type::Q8_0: pack_blocks<BlockQ8_0, 2, PanelQ8_0>(rows, stride, n_rows, n_columns / 32, panel); break;
-    case Type::F16: pack_numbers<PanelF16, uint16_t>(rows, stride, n_rows, n_columns, panel); break;
+    case Type::IQ4_NL: pack_blocks<BlockIQ4_NL, 2, PanelQ4_0>(rows, stride, n_rows, n_columns / 32, panel); break;
+    case Type::MXFP4: pack_blocks<BlockMXFP4, 2, PanelMXFP4>(rows, stride, n_rows, n_columns / 32, panel); break;
+    case Type::Q2_K: pack_blocks<BlockQ2_K, 1, PanelQ2K>(rows, stride, n_rows, n_columns / 256, panel); break;
+    case Type::Q3_K: pack_blocks<BlockQ3_K, 1, PanelQ3K>(rows, stride, n_rows, n_columns / 256, panel); break;
+    case Type::Q4_K: pack_blocks<BlockQ4_K, 1, PanelQ4K>(rows, stride, n_rows, n_columns / 256, panel); break;
+    case Type::Q5_K: pack_blocks<BlockQ5_K, 1, PanelQ5K>(rows, stride, n_rows, n_columns / 256, panel); break;
+    case Type::Q6_K: pack_blocks<BlockQ6_K, 1, PanelQ6K>(rows, stride, n_rows, n_columns / 256, panel); break;
+    case Type::IQ4_XS: pack_blocks<BlockIQ4_XS, 1, PanelIQ4XS>(rows, stride, n_rows, n_columns / 256, panel); break;
+    case Type::F16:
+    case Type::BF16: pack_numbers<PanelF16, uint16_t>(rows, stride, n_rows, n_columns, panel); break;
     case Type::F32: pack_numbers<PanelF32, float>(rows, stride, n_rows, n_columns, panel); break;
     }
 }
@@ -97,19 +117,29 @@ void pack_panel(Type type, const uint8_t *rows, size_t stride, int n_rows, int64
 void unpack_panel_row(Type type, const uint8_t *panel, int row, int64_t n_columns, uint8_t *blocks) {
     using namespace quant;
     switch (type) {
-    case Type::Q4_K: unpack_blocks<BlockQ4_K, 1, PanelQ4K>(panel, row, n_columns / 256, blocks); break;
-    case Type::Q6_K: unpack_blocks<BlockQ6_K, 1, PanelQ6K>(panel, row, n_columns / 256, blocks); break;
+    case Type::Q4_0: unpack_blocks<BlockQ4_0, 2, PanelQ4_0>(panel, row, n_columns / 32, blocks); break;
+    case Type::Q4_1: unpack_blocks<BlockQ4_1, 2, PanelQ4_1>(panel, row, n_columns / 32, blocks); break;
     case Type::Q5_0: unpack_blocks<BlockQ5_0, 2, PanelQ5_0>(panel, row, n_columns / 32, blocks); break;
+    case Type::Q5_1: unpack_blocks<BlockQ5_1, 2, PanelQ5_1>(panel, row, n_columns / 32, blocks); break;
     case Type::Q8_0: unpack_blocks<BlockQ8_0, 2, PanelQ8_0>(panel, row, n_columns / 32, blocks); break;
-    case Type::F16: unpack_numbers<PanelF16, uint16_t>(panel, row, n_columns, blocks); break;
+    case Type::IQ4_NL: unpack_blocks<BlockIQ4_NL, 2, PanelQ4_0>(panel, row, n_columns / 32, blocks); break;
+    case Type::MXFP4: unpack_blocks<BlockMXFP4, 2, PanelMXFP4>(panel, row, n_columns / 32, blocks); break;
+    case Type::Q2_K: unpack_blocks<BlockQ2_K, 1, PanelQ2K>(panel, row, n_columns / 256, blocks); break;
+    case Type::Q3_K: unpack_blocks<BlockQ3_K, 1, PanelQ3K>(panel, row, n_columns / 256, blocks); break;
+    case Type::Q4_K: unpack_blocks<BlockQ4_K, 1, PanelQ4K>(panel, row, n_columns / 256, blocks); break;
+    case Type::Q5_K: unpack_blocks<BlockQ5_K, 1, PanelQ5K>(panel, row, n_columns / 256, blocks); break;
+    case Type::Q6_K: unpack_blocks<BlockQ6_K, 1, PanelQ6K>(panel, row, n_columns / 256, blocks); break;
+    case Type::IQ4_XS: unpack_blocks<BlockIQ4_XS, 1, PanelIQ4XS>(panel, row, n_columns / 256, blocks); break;
+    case Type::F16:
+    case Type::BF16: unpack_numbers<PanelF16, uint16_t>(panel, row, n_columns, blocks); break;
     case Type::F32: unpack_numbers<PanelF32, float>(panel, row, n_columns, blocks); break;
     }
 }
 
 size_t packed_bytes(Matrix &m, Layout layout) {
     // The exact float path of a block format reads the file's blocks; float weights need no other path than their own.
-    const bool floats = m.type == Type::F32 || m.type == Type::F16;
-    m.layout = m.exact_float && !floats ? Layout::kFileRows : layout;
+    const bool coded = quant::type_info(static_cast<uint32_t>(m.type))->block > 1;
+    m.layout = m.exact_float && coded ? Layout::kFileRows : layout;
     if (m.layout == Layout::kFileRows) return static_cast<size_t>(m.rows) * file_row_bytes(m);
     return static_cast<size_t>(tile_count(m)) * tile_bytes(m);
 }
@@ -160,8 +190,9 @@ void embedding_row(const Matrix &m, int64_t id, float *out) {
 }
 
 ActForm Matrix::form() const {
-    if (exact_float || type == Type::F32 || type == Type::F16) return kActF32;
-    return type == Type::Q4_K || type == Type::Q6_K ? kActQ256 : kActQ32;
+    const uint32_t block = quant::type_info(static_cast<uint32_t>(type))->block;
+    if (exact_float || block == 1) return kActF32;
+    return block == 256 ? kActQ256 : kActQ32;
 }
 
 void Matrix::allocate(size_t n) {

@@ -69,8 +69,8 @@ void read_type(Cursor &cursor, Tensor &t) {
     const auto id = cursor.scalar<uint32_t>("a tensor's type");
     const quant::TypeInfo *info = quant::type_info(id);
     if (!info) {
-        fail(TR_ERR_UNSUPPORTED, "tensor %s is of type %s, which this build does not read; it reads F32, F16, Q4_K, Q5_0, Q6_K and Q8_0",
-             quoted(t.name).c_str(), quant::type_name(id));
+        fail(TR_ERR_UNSUPPORTED, "tensor %s is of type %s, which this build does not read; it reads %s", quoted(t.name).c_str(),
+             quant::type_name(id), quant::supported_names().c_str());
     }
     t.type = info->type;
     if (t.dims[0] % info->block != 0) {

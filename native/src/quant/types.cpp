@@ -1,6 +1,6 @@
-#include "quant/types.h"
-
 #include <cstdio>
+
+#include "quant/blocks.h"
 
 namespace tr::quant {
 
@@ -9,10 +9,20 @@ namespace {
 constexpr TypeInfo kSupported[] = {
     {Type::F32, "F32", 1, 4},
     {Type::F16, "F16", 1, 2},
+    {Type::BF16, "BF16", 1, 2},
+    {Type::Q4_0, "Q4_0", 32, sizeof(BlockQ4_0)},
+    {Type::Q4_1, "Q4_1", 32, sizeof(BlockQ4_1)},
     {Type::Q5_0, "Q5_0", 32, sizeof(BlockQ5_0)},
+    {Type::Q5_1, "Q5_1", 32, sizeof(BlockQ5_1)},
     {Type::Q8_0, "Q8_0", 32, sizeof(BlockQ8_0)},
+    {Type::Q2_K, "Q2_K", 256, sizeof(BlockQ2_K)},
+    {Type::Q3_K, "Q3_K", 256, sizeof(BlockQ3_K)},
     {Type::Q4_K, "Q4_K", 256, sizeof(BlockQ4_K)},
+    {Type::Q5_K, "Q5_K", 256, sizeof(BlockQ5_K)},
     {Type::Q6_K, "Q6_K", 256, sizeof(BlockQ6_K)},
+    {Type::IQ4_NL, "IQ4_NL", 32, sizeof(BlockIQ4_NL)},
+    {Type::IQ4_XS, "IQ4_XS", 256, sizeof(BlockIQ4_XS)},
+    {Type::MXFP4, "MXFP4", 32, sizeof(BlockMXFP4)},
 };
 
 // Indexed by ggml's type id; nullptr where an id was given up or never used.
@@ -24,6 +34,17 @@ constexpr const char *kNames[] = {
 };
 
 } // namespace
+
+std::span<const TypeInfo> supported_types() { return kSupported; }
+
+std::string supported_names() {
+    std::string names;
+    for (const TypeInfo &info : kSupported) {
+        if (!names.empty()) names += &info == std::end(kSupported) - 1 ? " and " : ", ";
+        names += info.name;
+    }
+    return names;
+}
 
 const TypeInfo *type_info(uint32_t ggml_type) {
     for (const TypeInfo &info : kSupported)

@@ -1,13 +1,14 @@
 // What the operator tests share: random weights in file layout, matrices packed by a table, activations, and bitwise comparison.
 #pragma once
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "cpu/activations.h"
 #include "cpu/ops.h"
-#include "quant/types.h"
+#include "quant/blocks.h"
 #include "support/check.h"
 
 namespace tr::test {
@@ -47,8 +48,11 @@ inline std::vector<const cpu::Ops *> usable_tables() {
     return tables;
 }
 
-constexpr quant::Type kTypes[] = {quant::Type::F32,  quant::Type::F16,  quant::Type::Q5_0,
-                                  quant::Type::Q8_0, quant::Type::Q4_K, quant::Type::Q6_K};
+inline std::vector<quant::Type> all_types() {
+    std::vector<quant::Type> types;
+    for (const quant::TypeInfo &info : quant::supported_types()) types.push_back(info.type);
+    return types;
+}
 
 inline const quant::TypeInfo &info_of(quant::Type type) { return *quant::type_info(static_cast<uint32_t>(type)); }
 
@@ -80,17 +84,36 @@ inline FileWeights random_weights(Random &random, quant::Type type, int64_t rows
             const uint16_t h = quant::float_to_half(value);
             std::memcpy(b + offset, &h, sizeof h);
         };
+        const auto put_small = [&](size_t offset) { put_half(offset, random.uniform(0.001f, 0.002f)); };
+        const auto put_signed = [&](size_t offset) { put_half(offset, random.uniform(-0.002f, 0.002f)); };
         switch (type) {
         case quant::Type::F32: {
             const float v = random.normal();
             std::memcpy(b, &v, sizeof v);
             break;
         }
+        case quant::Type::BF16: {
+            const float v = random.normal();
+            std::memcpy(b, reinterpret_cast<const uint8_t *>(&v) + 2, 2);
+            break;
+        }
         case quant::Type::F16: put_half(0, random.normal()); break;
-        case quant::Type::Q4_K: put_half(2, random.uniform(0.002f, 0.004f)); [[fallthrough]];
+        case quant::Type::Q4_K:
+        case quant::Type::Q5_K: put_half(2, random.uniform(0.002f, 0.004f)); [[fallthrough]];
         case quant::Type::Q5_0:
-        case quant::Type::Q8_0: put_half(0, random.uniform(0.001f, 0.002f)); break;
-        case quant::Type::Q6_K: put_half(208, random.uniform(-0.002f, 0.002f)); break;
+        case quant::Type::Q8_0: put_small(0); break;
+        case quant::Type::Q4_1:
+        case quant::Type::Q5_1: put_half(2, random.uniform(-0.03f, 0.01f)); [[fallthrough]];
+        case quant::Type::Q4_0:
+        case quant::Type::IQ4_NL:
+        case quant::Type::IQ4_XS: put_signed(0); break;
+        case quant::Type::Q2_K:
+            put_small(offsetof(quant::BlockQ2_K, d));
+            put_small(offsetof(quant::BlockQ2_K, dmin));
+            break;
+        case quant::Type::Q3_K: put_signed(offsetof(quant::BlockQ3_K, d)); break;
+        case quant::Type::Q6_K: put_signed(offsetof(quant::BlockQ6_K, d)); break;
+        case quant::Type::MXFP4: b[0] = static_cast<uint8_t>(117 + random.bits() % 4); break; // steps of 2^-11 to 2^-8
         }
     }
     return w;

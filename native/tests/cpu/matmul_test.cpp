@@ -191,7 +191,7 @@ int main() {
     const std::vector<const cpu::Ops *> tables = test::usable_tables();
     for (const cpu::Ops *ops : tables) std::printf("%s\n", ops->isa);
     cpu::Pool one(1), three(3);
-    for (quant::Type type : test::kTypes) {
+    for (quant::Type type : test::all_types()) {
         const int64_t block = test::info_of(type).block == 1 ? 44 : test::info_of(type).block;
         check({type, 33, 2 * block}, tables, three);
         check({type, 71, 3 * block}, tables, one);

@@ -32,7 +32,7 @@ void blocks_come_back(quant::Type type) {
 
 // Packed weights take the file's size, up to the padding of rows.
 void sizes(const cpu::Ops &ops) {
-    for (quant::Type type : test::kTypes) {
+    for (quant::Type type : test::all_types()) {
         cpu::Matrix m;
         m.type = type;
         m.rows = 64;
@@ -45,11 +45,11 @@ void sizes(const cpu::Ops &ops) {
 
 int main() {
     cpu::Pool pool(2);
-    for (quant::Type type : test::kTypes) blocks_come_back(type);
+    for (quant::Type type : test::all_types()) blocks_come_back(type);
     for (const cpu::Ops *ops : test::usable_tables()) {
         std::printf("%s\n", ops->isa);
         sizes(*ops);
-        for (quant::Type type : test::kTypes)
+        for (quant::Type type : test::all_types())
             for (int64_t rows : {1, 15, 16, 17, 32, 33, 80})
                 for (int64_t blocks : {1, 2, 3, 7}) {
                     const int64_t block = test::info_of(type).block == 1 ? 20 : test::info_of(type).block;

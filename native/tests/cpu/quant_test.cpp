@@ -1,6 +1,8 @@
 // Block formats: half floats, type tables and the reference conversion.
 #include <bit>
 #include <cstring>
+#include <fstream>
+#include <set>
 
 #include "cpu/fixtures.h"
 
@@ -45,6 +47,8 @@ void names() {
     CHECK_EQUAL(144u, type_info(12)->bytes);
     CHECK_EQUAL(256u, type_info(12)->block);
     CHECK(type_info(17) == nullptr);
+    CHECK_EQUAL(std::string("F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS and MXFP4"),
+                supported_names());
     CHECK_EQUAL(std::string("IQ2_XS"), type_name(17));
     CHECK_EQUAL(std::string("MXFP4"), type_name(39));
     CHECK_EQUAL(std::string("type 4"), type_name(4)); // given up
@@ -106,11 +110,42 @@ void blocks() {
     CHECK_EQUAL(-32.0f, y[128]);
 }
 
+uint32_t read_u32(std::ifstream &in) {
+    uint32_t v = 0;
+    in.read(reinterpret_cast<char *>(&v), sizeof v);
+    return v;
+}
+
+// Random and extreme blocks of every format, converted by the Python package gguf (tools/reference/make_blocks.py).
+void blocks_of_gguf() {
+    std::ifstream in(TR_TEST_DATA "/blocks.bin", std::ios::binary);
+    std::set<Type> seen;
+    while (in.peek() != EOF) {
+        const uint32_t id = read_u32(in), n = read_u32(in), n_bytes = read_u32(in);
+        const TypeInfo *info = type_info(id);
+        CHECK(in && info && n % info->block == 0 && n / info->block * info->bytes == n_bytes);
+        if (!in || !info) return;
+        std::vector<char> bytes(n_bytes);
+        std::vector<float> expected(n), y(n);
+        in.read(bytes.data(), n_bytes);
+        in.read(reinterpret_cast<char *>(expected.data()), static_cast<std::streamsize>(n * sizeof(float)));
+        CHECK(in.good());
+        dequantize(info->type, bytes.data(), y.data(), n);
+        for (uint32_t i = 0; i < n; i++)
+            CHECK_CASE(bits(y[i]) == bits(expected[i]), std::string(info->name) + " weight " + std::to_string(i) + ": expected " +
+                                                            std::to_string(expected[i]) + ", got " + std::to_string(y[i]));
+        seen.insert(info->type);
+    }
+    for (const TypeInfo &info : supported_types())
+        if (info.type != Type::F32) CHECK_CASE(seen.contains(info.type), info.name);
+}
+
 } // namespace
 
 int main() {
     halves();
     names();
     blocks();
+    blocks_of_gguf();
     return test::report();
 }

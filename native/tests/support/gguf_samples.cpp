@@ -1,3 +1,4 @@
+#include "quant/blocks.h"
 #include "support/gguf_samples.h"
 
 #include <functional>

@@ -1,7 +1,11 @@
 #include "support/tiny_model.h"
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <random>
+
+#include "quant/blocks.h"
 
 namespace tr::test {
 
@@ -37,43 +41,51 @@ private:
         for (T &c : codes) c = static_cast<T>(random_());
     }
 
+    // Bytes of random codes, then the scales: about the deviation asked for, whatever the codes.
+    template <class Block, class Scales> void coded(Bytes &out, Scales &&scales) {
+        Block b;
+        uint8_t bytes[sizeof b];
+        fill(bytes);
+        std::memcpy(&b, bytes, sizeof b);
+        scales(b);
+        put(out, b);
+    }
+
     void block(Bytes &out, Type type, float deviation) {
+        using namespace quant;
+        // The deviation of codes from 0 to n-1 is n / sqrt(12).
+        const auto d = [&](float codes) { return [=, this](auto &b) { b.d = half(deviation / codes); }; };
+        const auto d_and_m = [&](float codes, float middle) {
+            return [=, this](auto &b) { b.d = half(deviation / codes), b.m = half(-middle * deviation / codes); };
+        };
+        const auto d_and_dmin = [&](float codes, float middle) {
+            return [=, this](auto &b) { b.d = half(deviation / codes), b.dmin = half(middle * deviation / codes); };
+        };
         switch (type) {
-        case Type::F16: put(out, half(std::normal_distribution<float>(0, deviation)(random_))); break;
-        case Type::Q5_0: { // codes -16..15: deviation 9.2
-            quant::BlockQ5_0 b{};
-            b.d = half(deviation / 9.2f);
-            fill(b.qh);
-            fill(b.qs);
-            put(out, b);
-            break;
-        }
-        case Type::Q8_0: { // codes -128..127: deviation 74
-            quant::BlockQ8_0 b{};
-            b.d = half(deviation / 74);
-            fill(b.qs);
-            put(out, b);
-            break;
-        }
-        case Type::Q4_K: { // scales and minimums 0..63 of 0..15: about 145 d of deviation around 0 if dmin is 7.5 d
-            quant::BlockQ4_K b{};
-            b.d = half(deviation / 220);
-            b.dmin = half(deviation / 220 * 7.5f);
-            fill(b.scales);
-            fill(b.qs);
-            put(out, b);
-            break;
-        }
-        case Type::Q6_K: { // codes -32..31 times scales -128..127: deviation 18.5 * 74
-            quant::BlockQ6_K b{};
-            b.d = half(deviation / (18.5f * 74));
-            fill(b.ql);
-            fill(b.qh);
-            fill(b.scales);
-            put(out, b);
-            break;
-        }
         case Type::F32: break;
+        case Type::F16: put(out, half(std::normal_distribution<float>(0, deviation)(random_))); break;
+        case Type::BF16: {
+            const float v = std::normal_distribution<float>(0, deviation)(random_);
+            put(out, static_cast<uint16_t>(std::bit_cast<uint32_t>(v) >> 16));
+            break;
+        }
+        case Type::Q4_0: coded<BlockQ4_0>(out, d(4.6f)); break;
+        case Type::Q4_1: coded<BlockQ4_1>(out, d_and_m(4.6f, 7.5f)); break;
+        case Type::Q5_0: coded<BlockQ5_0>(out, d(9.2f)); break;
+        case Type::Q5_1: coded<BlockQ5_1>(out, d_and_m(9.2f, 15.5f)); break;
+        case Type::Q8_0: coded<BlockQ8_0>(out, d(74)); break;
+        case Type::IQ4_NL: coded<BlockIQ4_NL>(out, d(71)); break;
+        case Type::MXFP4: // powers of two: the deviation of the codes is 5.4
+            coded<BlockMXFP4>(out, [&](auto &b) { b.e = static_cast<uint8_t>(128 + std::lround(std::log2(deviation / 5.4f))); });
+            break;
+        // Scales and minimums 0..15 or 0..63: if dmin is d times the middle code, weights lie around 0.
+        case Type::Q2_K: coded<BlockQ2_K>(out, d_and_dmin(13, 1.5f)); break;
+        case Type::Q4_K: coded<BlockQ4_K>(out, d_and_dmin(220, 7.5f)); break;
+        case Type::Q5_K: coded<BlockQ5_K>(out, d_and_dmin(450, 15.5f)); break;
+        // Scales -32..31 or -128..127 times codes.
+        case Type::Q3_K: coded<BlockQ3_K>(out, d(18.5f * 2.3f)); break;
+        case Type::Q6_K: coded<BlockQ6_K>(out, d(18.5f * 74)); break;
+        case Type::IQ4_XS: coded<BlockIQ4_XS>(out, d(18.5f * 71)); break;
         }
     }
 

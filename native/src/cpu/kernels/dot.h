@@ -54,5 +54,41 @@ TR_INLINE void dot_columns(VecI (&acc)[C][2], const Quad *w, const int8_t *x, in
 #endif
 }
 
+// Codes of eight bits, kSub sub-blocks of 4*kQuads k. Where 16-bit sums would saturate, their nibbles are apart.
+template <int kSub, int kQuads> struct Bytes {
+    alignas(64) Quad w[kSub][kQuads]; // the code, or its low nibble
+#if !TR_VNNI
+    alignas(64) Quad high[kSub][kQuads];
+#endif
+    TR_INLINE void put(int sub, int t, int v, VecI code) {
+#if TR_VNNI
+        store_i(w[sub][t][v], code);
+#else
+        store_i(w[sub][t][v], and_i(code, set8(0x0f)));
+        store_i(high[sub][t][v], and_i(shift_right16<4>(code), set8(0x0f)));
+#endif
+    }
+};
+
+// acc[c][v] := start of column c + sum of codes * activations of sub-block `sub`. The starts are `column_stride` bytes apart too.
+template <int C, int kSub, int kQuads>
+TR_INLINE void dot_bytes(VecI (&acc)[C][2], const Bytes<kSub, kQuads> &codes, int sub, const int8_t *x, const int32_t *start, int column_stride) {
+    const auto start_of = [&](int c) { return broadcast_word(reinterpret_cast<const uint8_t *>(start) + c * column_stride); };
+#if TR_VNNI
+#pragma GCC unroll 8
+    for (int c = 0; c < C; c++) acc[c][0] = acc[c][1] = start_of(c);
+#else
+#pragma GCC unroll 8
+    for (int c = 0; c < C; c++) acc[c][0] = acc[c][1] = zero_i();
+    dot_columns<C, kQuads, 4>(acc, codes.high[sub], x, column_stride);
+#pragma GCC unroll 8
+    for (int c = 0; c < C; c++) {
+        const VecI first = start_of(c);
+        for (int v = 0; v < 2; v++) acc[c][v] = add32(shift_left32<4>(acc[c][v]), first);
+    }
+#endif
+    dot_columns<C, kQuads, kVnni ? 8 : 4>(acc, codes.w[sub], x, column_stride);
+}
+
 } // namespace
 } // namespace tr::cpu::TR_ISA

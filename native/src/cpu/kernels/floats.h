@@ -1,4 +1,4 @@
-// F32 and F16 weights, and any format dequantized to float32 on the fly (the exact float path).
+// F32, F16 and BF16 weights, and any format dequantized to float32 on the fly (the exact float path).
 #pragma once
 #include "cpu/kernels/tile.h"
 #include "quant/types.h"
@@ -49,7 +49,8 @@ struct FormatF32 {
     }
 };
 
-struct FormatF16 {
+// F16 and BF16: weights of 16 bits, converted by kLoad.
+template <VecF (*kLoad)(const uint16_t *)> struct FormatF16 {
     using Record = RecordF32;
     using Panel = PanelF16;
     static constexpr int kSteps = 1, kAhead = 8;
@@ -61,7 +62,7 @@ struct FormatF16 {
         for (int v = 0; v < 2; v++) {
             const Panel &p = panels[panel_of(v)];
 #pragma GCC unroll 8
-            for (int k = 0; k < 32; k++) store(s.w[k] + v * kLanes, load_half(p.w[k] + row_of(v)));
+            for (int k = 0; k < 32; k++) store(s.w[k] + v * kLanes, kLoad(p.w[k] + row_of(v)));
         }
     }
     template <int C> __attribute__((noinline)) static void accumulate(const Scratch &s, const Record *x, float *partial, Prefetch &prefetch) {

@@ -7,8 +7,8 @@
 namespace tr::cpu::TR_ISA {
 namespace {
 
-// Factors that unpacked codes carry (panels.h), hence the sums that stand for their offsets.
-constexpr int kOddFactorQ6 = kVnni ? 4 : 1, kOddFactorQ5 = kVnni ? 8 : 1;
+// Factors that unpacked codes of odd blocks carry (panels.h), hence the starts of their sums.
+constexpr int kOddFactor4Bits = kVnni ? 16 : 1, kOddFactor5Bits = kVnni ? 8 : 1, kOddFactor6Bits = kVnni ? 4 : 1;
 
 // Quantizes kCount values; returns the scale. sums[i] is the sum of codes 16i to 16i+15.
 template <int kCount> TR_INLINE float quantize_block(const float *x, int8_t *q, int32_t *sums) {
@@ -42,16 +42,19 @@ TR_INLINE void quantize(const float *x, RecordQ32 &record) {
     for (int u = 0; u < 2; u++) {
         record.d[u] = quantize_block<32>(x + 32 * u, record.q + 32 * u, sums);
         const int32_t sum = sums[0] + sums[1];
-        record.start_q5[u] = -16 * sum * (u ? kOddFactorQ5 : 1);
-        record.start_q8[u] = -128 * sum;
+        record.start_8[u] = -8 * sum * (u ? kOddFactor4Bits : 1);
+        record.start_16[u] = -16 * sum * (u ? kOddFactor5Bits : 1);
+        record.start_128[u] = -128 * sum;
+        record.sum[u] = static_cast<float>(sum) * record.d[u];
     }
 }
 
 TR_INLINE void quantize(const float *x, RecordQ256 &record) {
     int32_t sums[16];
     record.d = quantize_block<256>(x, record.q, sums);
-    for (int i = 0; i < 16; i++) record.start_q6[i] = -32 * sums[i] * (i % 2 ? kOddFactorQ6 : 1);
+    for (int i = 0; i < 16; i++) record.start_32[i] = -32 * sums[i] * (i % 2 ? kOddFactor6Bits : 1);
     const auto sum32 = [&](int block) { return static_cast<uint32_t>(sums[2 * block] + sums[2 * block + 1]); };
+    for (int i = 0; i < 8; i++) record.start_128[i] = -128 * static_cast<int32_t>(sum32(i));
     for (int i = 0; i < 4; i++) { // blocks (0,2), (1,3), (4,6), (5,7)
         const int low = i / 2 * 4 + i % 2;
         record.pair_sums[i] = static_cast<int32_t>((sum32(low) & 0xffff) | sum32(low + 2) << 16);

@@ -30,9 +30,11 @@ struct TileFns {
 
 // Those of a matrix, by its type and layout. Each family of formats is compiled on its own.
 const TileFns &tile_fns_of(const Matrix &m);
-extern const TileFns kTilesF32, kTilesF16, kTilesExact;              // tiles_float.cpp
-extern const TileFns kTilesQ5_0, kTilesQ8_0;                         // tiles_32.cpp
-extern const TileFns kTilesQ4K, kTilesQ6K;                           // tiles_256.cpp
+extern const TileFns kTilesF32, kTilesF16, kTilesBF16, kTilesExact;                             // tiles_float.cpp
+extern const TileFns kTilesQ4_0, kTilesQ4_1, kTilesQ5_0, kTilesQ5_1, kTilesQ8_0;                // tiles_32.cpp
+extern const TileFns kTilesIQ4_NL, kTilesMXFP4;
+extern const TileFns kTilesQ4K, kTilesQ5K, kTilesIQ4XS;                                         // tiles_256x32.cpp
+extern const TileFns kTilesQ2K, kTilesQ3K, kTilesQ6K;                                           // tiles_256x16.cpp
 
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "cpu/panels.h"
 #include "cpu/reference/reference.h"
+#include "quant/blocks.h"
 
 namespace tr::cpu::reference {
 
@@ -21,48 +22,120 @@ int32_t sum_of(const int8_t *x, int n) {
     return sum;
 }
 
-float block_product(float sum, const quant::BlockQ4_K &w, const RecordQ256 &x) {
-    uint8_t scale[8], min[8];
-    unpack_scales(w, scale, min);
-    float scaled = 0;
-    int32_t mins = 0;
-    for (int j = 0; j < 8; j++) {
-        int32_t dot = 0;
-        for (int i = 0; i < 32; i++) {
-            const uint8_t byte = w.qs[j / 2 * 32 + i];
-            dot += (j % 2 ? byte >> 4 : byte & 15) * x.q[32 * j + i];
-        }
-        scaled = std::fma(static_cast<float>(dot), static_cast<float>(scale[j]), scaled);
-        mins += min[j] * sum_of(x.q + 32 * j, 32);
-    }
-    const float block = std::fma(-static_cast<float>(mins), quant::half_to_float(w.dmin), scaled * quant::half_to_float(w.d));
-    return std::fma(block, x.d, sum);
+// ---- blocks of 32
+
+int32_t dot_of(const uint8_t *code, int offset, const int8_t *x, int n) {
+    int32_t dot = 0;
+    for (int i = 0; i < n; i++) dot += (code[i] - offset) * x[i];
+    return dot;
 }
 
-float block_product(float sum, const quant::BlockQ6_K &w, const RecordQ256 &x) {
-    uint8_t code[256];
-    unpack_codes(w, code);
-    float scaled = 0;
-    for (int j = 0; j < 16; j++) {
-        int32_t dot = 0;
-        for (int i = 0; i < 16; i++) dot += (code[16 * j + i] - 32) * x.q[16 * j + i];
-        scaled = std::fma(static_cast<float>(dot), static_cast<float>(w.scales[j]), scaled);
-    }
-    return std::fma(scaled * quant::half_to_float(w.d), x.d, sum);
+int32_t dot_of(const uint8_t *code, const int8_t (&values)[16], const int8_t *x, int n) {
+    int32_t dot = 0;
+    for (int i = 0; i < n; i++) dot += values[code[i]] * x[i];
+    return dot;
 }
 
-float block_product(float sum, const quant::BlockQ5_0 &w, const int8_t *x, float dx) {
+template <class Block> float offset_product(float sum, const Block &w, int offset, const int8_t *x, float dx) {
     uint8_t code[32];
     unpack_codes(w, code);
-    int32_t dot = 0;
-    for (int i = 0; i < 32; i++) dot += (code[i] - 16) * x[i];
-    return std::fma(static_cast<float>(dot) * dx, quant::half_to_float(w.d), sum);
+    return std::fma(static_cast<float>(dot_of(code, offset, x, 32)) * dx, quant::half_to_float(w.d), sum);
 }
+float block_product(float sum, const quant::BlockQ4_0 &w, const int8_t *x, float dx) { return offset_product(sum, w, 8, x, dx); }
+float block_product(float sum, const quant::BlockQ5_0 &w, const int8_t *x, float dx) { return offset_product(sum, w, 16, x, dx); }
+
+template <class Block> float min_product(float sum, const Block &w, const int8_t *x, float dx) {
+    uint8_t code[32];
+    unpack_codes(w, code);
+    sum = std::fma(static_cast<float>(dot_of(code, 0, x, 32)) * dx, quant::half_to_float(w.d), sum);
+    return std::fma(static_cast<float>(sum_of(x, 32)) * dx, quant::half_to_float(w.m), sum);
+}
+float block_product(float sum, const quant::BlockQ4_1 &w, const int8_t *x, float dx) { return min_product(sum, w, x, dx); }
+float block_product(float sum, const quant::BlockQ5_1 &w, const int8_t *x, float dx) { return min_product(sum, w, x, dx); }
 
 float block_product(float sum, const quant::BlockQ8_0 &w, const int8_t *x, float dx) {
     int32_t dot = 0;
     for (int i = 0; i < 32; i++) dot += w.qs[i] * x[i];
     return std::fma(static_cast<float>(dot) * dx, quant::half_to_float(w.d), sum);
+}
+
+template <class Block> float table_product(float sum, const Block &w, const int8_t (&values)[16], float d, const int8_t *x, float dx) {
+    uint8_t code[32];
+    unpack_codes(w, code);
+    return std::fma(static_cast<float>(dot_of(code, values, x, 32)) * dx, d, sum);
+}
+float block_product(float sum, const quant::BlockIQ4_NL &w, const int8_t *x, float dx) {
+    return table_product(sum, w, quant::kIQ4Values, quant::half_to_float(w.d), x, dx);
+}
+float block_product(float sum, const quant::BlockMXFP4 &w, const int8_t *x, float dx) {
+    return table_product(sum, w, quant::kMXFP4Values, quant::e8m0_half(w.e), x, dx);
+}
+
+// ---- blocks of 256
+
+// (scaled*d - dmin*mins) * dx, added to the sum
+template <class Block> float add_block(float sum, float scaled, int32_t mins, const Block &w, float dx) {
+    const float block = std::fma(-static_cast<float>(mins), quant::half_to_float(w.dmin), scaled * quant::half_to_float(w.d));
+    return std::fma(block, dx, sum);
+}
+
+float block_product(float sum, const quant::BlockQ2_K &w, const RecordQ256 &x) {
+    uint8_t code[256];
+    unpack_codes(w, code);
+    float scaled = 0;
+    int32_t mins = 0;
+    for (int j = 0; j < 16; j++) {
+        const int32_t dot = dot_of(code + 16 * j, 0, x.q + 16 * j, 16);
+        scaled = std::fma(static_cast<float>(dot), static_cast<float>(w.scales[j] & 15), scaled);
+        mins += (w.scales[j] >> 4) * sum_of(x.q + 16 * j, 16);
+    }
+    return add_block(sum, scaled, mins, w, x.d);
+}
+
+template <class Block> float scales_mins_product(float sum, const Block &w, const RecordQ256 &x) {
+    uint8_t scale[8], min[8], code[256];
+    quant::unpack_scales(w.scales, scale, min);
+    unpack_codes(w, code);
+    float scaled = 0;
+    int32_t mins = 0;
+    for (int j = 0; j < 8; j++) {
+        const int32_t dot = dot_of(code + 32 * j, 0, x.q + 32 * j, 32);
+        scaled = std::fma(static_cast<float>(dot), static_cast<float>(scale[j]), scaled);
+        mins += min[j] * sum_of(x.q + 32 * j, 32);
+    }
+    return add_block(sum, scaled, mins, w, x.d);
+}
+float block_product(float sum, const quant::BlockQ4_K &w, const RecordQ256 &x) { return scales_mins_product(sum, w, x); }
+float block_product(float sum, const quant::BlockQ5_K &w, const RecordQ256 &x) { return scales_mins_product(sum, w, x); }
+
+template <class Block> float scales_product(float sum, const Block &w, const int8_t scale[16], int offset, const RecordQ256 &x) {
+    uint8_t code[256];
+    unpack_codes(w, code);
+    float scaled = 0;
+    for (int j = 0; j < 16; j++) {
+        const int32_t dot = dot_of(code + 16 * j, offset, x.q + 16 * j, 16);
+        scaled = std::fma(static_cast<float>(dot), static_cast<float>(scale[j]), scaled);
+    }
+    return std::fma(scaled * quant::half_to_float(w.d), x.d, sum);
+}
+float block_product(float sum, const quant::BlockQ6_K &w, const RecordQ256 &x) { return scales_product(sum, w, w.scales, 32, x); }
+float block_product(float sum, const quant::BlockQ3_K &w, const RecordQ256 &x) {
+    int8_t scale[16];
+    unpack_scales(w, scale);
+    return scales_product(sum, w, scale, 4, x);
+}
+
+float block_product(float sum, const quant::BlockIQ4_XS &w, const RecordQ256 &x) {
+    int8_t scale[8];
+    uint8_t code[256];
+    unpack_scales(w, scale);
+    unpack_codes(w, code);
+    float scaled = 0;
+    for (int j = 0; j < 8; j++) {
+        const int32_t dot = dot_of(code + 32 * j, quant::kIQ4Values, x.q + 32 * j, 32);
+        scaled = std::fma(static_cast<float>(dot), static_cast<float>(scale[j]), scaled);
+    }
+    return std::fma(scaled * quant::half_to_float(w.d), x.d, sum);
 }
 
 template <class Block> float row_product_256(const uint8_t *row, const Activations &acts, int64_t n, int64_t k, int64_t column) {
@@ -107,12 +180,22 @@ float row_product(const Matrix &m, int64_t row, const Activations &acts, int64_t
     const uint8_t *w = m.data.get() + static_cast<size_t>(row) * file_row_bytes(m);
     if (m.exact_float) return row_product_float(m.type, w, acts, n, m.cols, column);
     switch (m.type) {
-    case quant::Type::Q4_K: return row_product_256<quant::BlockQ4_K>(w, acts, n, m.cols, column);
-    case quant::Type::Q6_K: return row_product_256<quant::BlockQ6_K>(w, acts, n, m.cols, column);
+    case quant::Type::Q4_0: return row_product_32<quant::BlockQ4_0>(w, acts, n, m.cols, column);
+    case quant::Type::Q4_1: return row_product_32<quant::BlockQ4_1>(w, acts, n, m.cols, column);
     case quant::Type::Q5_0: return row_product_32<quant::BlockQ5_0>(w, acts, n, m.cols, column);
+    case quant::Type::Q5_1: return row_product_32<quant::BlockQ5_1>(w, acts, n, m.cols, column);
     case quant::Type::Q8_0: return row_product_32<quant::BlockQ8_0>(w, acts, n, m.cols, column);
+    case quant::Type::IQ4_NL: return row_product_32<quant::BlockIQ4_NL>(w, acts, n, m.cols, column);
+    case quant::Type::MXFP4: return row_product_32<quant::BlockMXFP4>(w, acts, n, m.cols, column);
+    case quant::Type::Q2_K: return row_product_256<quant::BlockQ2_K>(w, acts, n, m.cols, column);
+    case quant::Type::Q3_K: return row_product_256<quant::BlockQ3_K>(w, acts, n, m.cols, column);
+    case quant::Type::Q4_K: return row_product_256<quant::BlockQ4_K>(w, acts, n, m.cols, column);
+    case quant::Type::Q5_K: return row_product_256<quant::BlockQ5_K>(w, acts, n, m.cols, column);
+    case quant::Type::Q6_K: return row_product_256<quant::BlockQ6_K>(w, acts, n, m.cols, column);
+    case quant::Type::IQ4_XS: return row_product_256<quant::BlockIQ4_XS>(w, acts, n, m.cols, column);
     case quant::Type::F32:
-    case quant::Type::F16: break;
+    case quant::Type::F16:
+    case quant::Type::BF16: break;
     }
     return row_product_float(m.type, w, acts, n, m.cols, column);
 }

@@ -24,13 +24,18 @@ TR_INLINE VecI broadcast_word(const void *p) {
 }
 TR_INLINE VecI and_i(VecI a, VecI b) { return _mm256_and_si256(a, b); }
 TR_INLINE VecI or_i(VecI a, VecI b) { return _mm256_or_si256(a, b); }
+TR_INLINE VecI xor_i(VecI a, VecI b) { return _mm256_xor_si256(a, b); }
 TR_INLINE VecI mask_or(VecI a, VecI mask, VecI b) { return or_i(and_i(a, mask), b); }
 TR_INLINE VecI add32(VecI a, VecI b) { return _mm256_add_epi32(a, b); }
 TR_INLINE VecI max32(VecI a, VecI b) { return _mm256_max_epi32(a, b); }
 template <int n> TR_INLINE VecI shift_right16(VecI a) { return _mm256_srli_epi16(a, n); }
+template <int n> TR_INLINE VecI shift_right32(VecI a) { return _mm256_srli_epi32(a, n); }
 template <int n> TR_INLINE VecI shift_left32(VecI a) { return _mm256_slli_epi32(a, n); }
 template <int n> TR_INLINE VecI rotate_left32(VecI a) { return or_i(_mm256_slli_epi32(a, n), _mm256_srli_epi32(a, 32 - n)); }
+TR_INLINE VecI repeat16(const void *p) { return _mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i *>(p))); }
+TR_INLINE VecI shuffle16(VecI table, VecI index) { return _mm256_shuffle_epi8(table, index); }
 TR_INLINE VecI widen_u8(const uint8_t *p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(p))); }
+TR_INLINE VecI widen_u16(const uint16_t *p) { return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))); }
 TR_INLINE VecI widen_s8(const int8_t *p) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(p))); }
 
 #if TR_VNNI
@@ -68,6 +73,7 @@ TR_INLINE VecI to_int(VecF a) { return _mm256_cvtps_epi32(a); }
 TR_INLINE VecI bits(VecF a) { return _mm256_castps_si256(a); }
 TR_INLINE VecF from_bits(VecI a) { return _mm256_castsi256_ps(a); }
 TR_INLINE VecF load_half(const uint16_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))); }
+TR_INLINE VecF load_bfloat(const uint16_t *p) { return from_bits(shift_left32<16>(widen_u16(p))); }
 TR_INLINE void store_half(uint16_t *p, VecF v) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(p), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
 }

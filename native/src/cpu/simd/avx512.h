@@ -29,13 +29,18 @@ TR_INLINE VecI broadcast_word(const void *p) {
 }
 TR_INLINE VecI and_i(VecI a, VecI b) { return _mm512_and_si512(a, b); }
 TR_INLINE VecI or_i(VecI a, VecI b) { return _mm512_or_si512(a, b); }
+TR_INLINE VecI xor_i(VecI a, VecI b) { return _mm512_xor_si512(a, b); }
 TR_INLINE VecI mask_or(VecI a, VecI mask, VecI b) { return _mm512_ternarylogic_epi32(a, mask, b, 0xEA); }
 TR_INLINE VecI add32(VecI a, VecI b) { return _mm512_add_epi32(a, b); }
 TR_INLINE VecI max32(VecI a, VecI b) { return _mm512_max_epi32(a, b); }
 template <int n> TR_INLINE VecI shift_right16(VecI a) { return _mm512_srli_epi16(a, n); }
+template <int n> TR_INLINE VecI shift_right32(VecI a) { return _mm512_srli_epi32(a, n); }
 template <int n> TR_INLINE VecI shift_left32(VecI a) { return _mm512_slli_epi32(a, n); }
 template <int n> TR_INLINE VecI rotate_left32(VecI a) { return _mm512_rol_epi32(a, n); }
+TR_INLINE VecI repeat16(const void *p) { return _mm512_broadcast_i32x4(_mm_loadu_si128(static_cast<const __m128i *>(p))); }
+TR_INLINE VecI shuffle16(VecI table, VecI index) { return _mm512_shuffle_epi8(table, index); }
 TR_INLINE VecI widen_u8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))); }
+TR_INLINE VecI widen_u16(const uint16_t *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))); }
 TR_INLINE VecI widen_s8(const int8_t *p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))); }
 
 constexpr bool kVnni = true;
@@ -62,6 +67,7 @@ TR_INLINE VecI to_int(VecF a) { return _mm512_cvtps_epi32(a); }
 TR_INLINE VecI bits(VecF a) { return _mm512_castps_si512(a); }
 TR_INLINE VecF from_bits(VecI a) { return _mm512_castsi512_ps(a); }
 TR_INLINE VecF load_half(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))); }
+TR_INLINE VecF load_bfloat(const uint16_t *p) { return from_bits(shift_left32<16>(widen_u16(p))); }
 TR_INLINE void store_half(uint16_t *p, VecF v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
 }

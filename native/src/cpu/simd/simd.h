@@ -11,6 +11,8 @@
 //   dot_s16(acc, a, b)      acc + a.lo*b.lo + a.hi*b.hi per lane, as int16
 //   to_int(a)               rounds to nearest even
 //   zero_where_less(v,x,b)  0 where x < b, else v (also where x is not a number)
+//   repeat16(p)             16 bytes, as often as they fit
+//   shuffle16(t, i)         byte i of t, within 16 bytes; 0 <= i < 16
 //   load_half, store_half   IEEE half floats, rounding to nearest even
 //   store_bytes32           32/kLanes vectors as 32 bytes
 // min and max return their second operand when one is not a number.
