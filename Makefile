@@ -25,15 +25,19 @@ export TOKENROUTER_MODELS ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.c
 ##@ Use
 
 .PHONY: run
-run: build models ## Build, get a real pair of models, ask one question, show who wrote what
+run: build pair ## Build, get a real pair of models, ask one question, show who wrote what
 	scripts/demo.py --binary $(BINARY) --models "$$TOKENROUTER_MODELS"
 
 .PHONY: build
 build: library ## Build the native library and bin/tokenrouter, which carries it
 	$(GO) build -trimpath -o $(BINARY) ./cmd/tokenrouter
 
+.PHONY: pair
+pair: prerequisites ## Download the real pair of models (1.6 GB) and check it
+	scripts/fetch-models --pair
+
 .PHONY: models
-models: prerequisites ## Download the real pair of models (1.6 GB) and check it
+models: prerequisites ## Download all models that the tests use (the pair, and 0.35 GB of other families)
 	scripts/fetch-models
 
 .PHONY: prerequisites
@@ -79,7 +83,7 @@ test-real: build native models ## The real pair: golden answers, and exactness o
 	TOKENROUTER_REQUIRE_MODELS=1 $(GO) test -v -count=1 -p 1 -timeout 60m $(REAL)
 
 .PHONY: test-clients
-test-clients: build models python ## The official OpenAI client for Python against a running server
+test-clients: build pair python ## The official OpenAI client for Python against a running server
 	$(PYTHON) -m pytest -q tests/clients
 
 .PHONY: python
@@ -109,7 +113,7 @@ lint: prerequisites ## Formatting, the arrows between packages, and golangci-lin
 	scripts/golangci-lint.sh run ./...
 
 .PHONY: bench
-bench: build models ## Measure decoding and prefill; with LLAMA_BENCH=path, alternate with llama.cpp's llama-batched-bench
+bench: build pair ## Measure decoding and prefill; with LLAMA_BENCH=path, alternate with llama.cpp's llama-batched-bench
 	bench/llamacpp/compare.py --models "$$TOKENROUTER_MODELS" $(if $(LLAMA_BENCH),--peer "$(LLAMA_BENCH)")
 
 .PHONY: clean

@@ -91,7 +91,7 @@ func TestTokenizeErrors(t *testing.T) {
 		{"", nil, "accepts 1 arg(s), received 0"},
 		{"", []string{"none.gguf"}, "open none.gguf: no such file or directory"},
 		{"", []string{notGGUF}, `begins with the bytes "<htm", expected "GGUF"`},
-		{"", []string{viking}, `viking.gguf: tokenizer: pre-tokenizer "viking" (tokenizer.ggml.pre) is not supported, expected qwen2`},
+		{"", []string{viking}, `viking.gguf: tokenizer: pre-tokenizer "viking" (tokenizer.ggml.pre) is not supported, expected one of deepseek-r1-qwen, default},
 		{"hello", []string{tinyVocab, "--decode"}, "standard input is no JSON array of token ids such as [1, 2, 3]"},
 		{"", []string{tinyVocab, "--decode"}, "unexpected end of JSON input"},
 		{"null", []string{tinyVocab, "--decode"}, "it is null"},

@@ -14,19 +14,17 @@ type bpe struct {
 	whole  bool // a word that is a token is taken as it is, without merging
 	ids    map[string]int32
 	merges []string // in order of rank, as in the file
-	pairs  map[uint64]merge
+	pairs  merges
 	bytes  [256]int32 // token of each byte
 }
-
-// merge is an entry of the list: its place there, and the token that comes of it.
-type merge struct{ rank, id int32 }
-
-func pairOf(left, right int32) uint64 { return uint64(left)<<32 | uint64(uint32(right)) }
 
 func newBPE(f *gguf.File, v *vocab) (encoder, error) {
 	pre, err := findPreTokenizer(v.pre)
 	if err != nil {
 		return nil, err
+	}
+	if !f.Has(keyAddBOS) {
+		v.special.AddBOS = pre.addBOS && v.special.BOS != None
 	}
 	b := &bpe{split: pre.split, whole: pre.wholeWords, ids: v.ids}
 	if b.merges, err = f.Texts(keyMerges); err != nil {
@@ -39,7 +37,7 @@ func newBPE(f *gguf.File, v *vocab) (encoder, error) {
 }
 
 func (b *bpe) loadMerges() error {
-	b.pairs = make(map[uint64]merge, len(b.merges))
+	b.pairs = make(merges, len(b.merges))
 	for rank, text := range b.merges {
 		left, right, ok := strings.Cut(text, " ")
 		if !ok || left == "" || right == "" || strings.Contains(right, " ") {
@@ -61,12 +59,15 @@ func (b *bpe) loadMerges() error {
 	return nil
 }
 
-// loadBytes finds the token of each byte. Bytes that no UTF-8 text has may be missing; then they read as U+FFFD.
+// loadBytes finds the token of each byte. Bytes that no text needs may be missing, which then read as U+FFFD: those that
+// UTF-8 has not, or only for characters that are rare (vocabularies that were learned without the whole alphabet lack some
+// control characters, and those of planes that Unicode has not assigned). Characters of print, line breaks and U+FFFD
+// itself must be there.
 func (b *bpe) loadBytes(v *vocab) error {
 	for c := range 256 {
 		id, ok := v.ids[string(byteToRune[c])]
-		never := c == 0xC0 || c == 0xC1 || c >= 0xF5
-		if !ok && !never {
+		needed := c >= ' ' && c <= '~' || c == '\n' || strings.IndexByte(replacement, byte(c)) >= 0
+		if !ok && needed {
 			return fmt.Errorf("the vocabulary has no token for the byte 0x%02X (%q), so there is text that it cannot express", c, byteToRune[c])
 		}
 		if !ok {
@@ -77,7 +78,7 @@ func (b *bpe) loadBytes(v *vocab) error {
 	return nil
 }
 
-func (b *bpe) encode(dst []int32, text string) []int32 {
+func (b *bpe) encode(dst []int32, text string, _ bool) []int32 {
 	s := scratches.Get().(*scratch)
 	defer s.release()
 	for len(text) > 0 {
@@ -98,12 +99,25 @@ func (b *bpe) word(dst []int32, word string, s *scratch) []int32 {
 			return append(dst, id)
 		}
 	}
-	s.start(b, word)
-	s.join(b)
+	s.start(len(word))
+	for i := range len(word) {
+		if id := b.bytes[word[i]]; id != None {
+			s.add(id)
+			continue
+		}
+		for k := range len(replacement) {
+			s.add(b.bytes[replacement[k]])
+		}
+	}
+	s.join(b.pairs)
 	return s.tokens(dst)
 }
 
-func (b *bpe) raw(text string) string { return fromByteLevel(text) }
+func (b *bpe) raw(text string, _ Type) string { return fromByteLevel(text) }
+
+func (b *bpe) spelling(text string) string { return text }
+
+func (b *bpe) prefixes() bool { return false }
 
 func appendByteLevel(dst []byte, word string) []byte {
 	for i := range len(word) {

@@ -89,9 +89,9 @@ func TestWholeWordsAreTakenWhole(t *testing.T) {
 	model, ok := tok.ID("Ġmodel")
 	require.True(t, ok)
 	e.pairs = map[uint64]merge{}
-	require.Len(t, e.encode(nil, " model"), 6)
+	require.Len(t, e.encode(nil, " model", true), 6)
 	e.whole = true
-	require.Equal(t, []int32{model}, e.encode(nil, " model"))
+	require.Equal(t, []int32{model}, e.encode(nil, " model", true))
 }
 
 // One megabyte takes less than half a second, whatever it is.

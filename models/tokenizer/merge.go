@@ -5,6 +5,14 @@ import (
 	"sync"
 )
 
+// merge is what becomes of a pair of tokens: its rank, the lowest of which is joined first, and the token that comes of it.
+type merge struct{ rank, id int32 }
+
+// merges are the pairs that can be joined, by pairOf.
+type merges map[uint64]merge
+
+func pairOf(left, right int32) uint64 { return uint64(left)<<32 | uint64(uint32(right)) }
+
 // scratch is the working memory of merging one word: a linked list of tokens over fixed places, and a queue of the
 // pairs that can be joined. An entry is the rank of a pair and the place where it begins; the smallest is joined next.
 //
@@ -39,22 +47,10 @@ func (s *scratch) release() {
 	}
 }
 
-// start lays out the bytes of word, one per place.
-func (s *scratch) start(b *bpe, word string) {
-	s.places = slices.Grow(s.places[:0], len(word))
+// start makes room for a word of n places, which add then fills.
+func (s *scratch) start(n int) {
+	s.places = slices.Grow(s.places[:0], n)
 	s.run, s.taken, s.heap = s.run[:0], 0, s.heap[:0]
-	for i := range len(word) {
-		if id := b.bytes[word[i]]; id != None {
-			s.add(id)
-		} else { // U+FFFD
-			s.add(b.bytes[0xEF])
-			s.add(b.bytes[0xBF])
-			s.add(b.bytes[0xBD])
-		}
-	}
-	for i := range len(s.places) - 1 {
-		s.offer(b, int32(i))
-	}
 }
 
 func (s *scratch) add(id int32) {
@@ -63,20 +59,23 @@ func (s *scratch) add(id int32) {
 }
 
 // offer puts the pair that begins at place at on the heap if it is in the list of merges.
-func (s *scratch) offer(b *bpe, at int32) {
+func (s *scratch) offer(pairs merges, at int32) {
 	p := &s.places[at]
 	p.rank = noRank
 	if int(p.next) >= len(s.places) {
 		return
 	}
-	if m, ok := b.pairs[pairOf(p.id, s.places[p.next].id)]; ok {
+	if m, ok := pairs[pairOf(p.id, s.places[p.next].id)]; ok {
 		p.rank = m.rank
 		s.push(uint64(m.rank)<<32 | uint64(uint32(at)))
 	}
 }
 
 // join merges until no pair is left, the lowest rank first, and of equal ranks the leftmost.
-func (s *scratch) join(b *bpe) {
+func (s *scratch) join(pairs merges) {
+	for i := range len(s.places) - 1 {
+		s.offer(pairs, int32(i))
+	}
 	for {
 		top, ok := s.least()
 		if !ok {
@@ -88,15 +87,15 @@ func (s *scratch) join(b *bpe) {
 			continue // one of the two has been joined with something else since
 		}
 		gone := &s.places[p.next]
-		p.id = b.pairs[pairOf(p.id, gone.id)].id
+		p.id = pairs[pairOf(p.id, gone.id)].id
 		p.next = gone.next
 		gone.rank = noRank
 		if int(p.next) < len(s.places) {
 			s.places[p.next].prev = at
 		}
-		s.offer(b, at)
+		s.offer(pairs, at)
 		if p.prev >= 0 {
-			s.offer(b, p.prev)
+			s.offer(pairs, p.prev)
 		}
 	}
 }

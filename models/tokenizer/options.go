@@ -18,6 +18,10 @@ type Options struct {
 // DecodeOptions says how ids become text. The zero value gives the exact text, control tokens spelled out.
 type DecodeOptions struct {
 	SkipSpecial bool // control tokens give no text
+
+	// Whole says that the ids are those of a whole text as Encode gives them, not of one that goes on from another. The
+	// space that some vocabularies put before the first word, and before one behind a special token, is then left out.
+	Whole bool
 }
 
 // Type is the kind of a token, numbered as `tokenizer.ggml.token_type` numbers them (GGUF specification).

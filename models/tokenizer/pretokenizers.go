@@ -10,11 +10,17 @@ type splitter func(text string) int
 type preTokenizer struct {
 	split      splitter
 	wholeWords bool // a word that is in the vocabulary is not merged but taken whole
+	addBOS     bool // where the file does not say, a text begins with the begin-of-sequence token
 }
 
 // preTokenizers are the supported ones, by `tokenizer.ggml.pre`. A further one is a file and a line here.
 var preTokenizers = map[string]preTokenizer{
-	"qwen2": {split: splitQwen2},
+	"deepseek-r1-qwen": {split: splitQwen2},
+	"default":          {split: splitDefault},
+	"gpt-2":            {split: splitGPT2},
+	"llama-bpe":        {split: splitLlama3, wholeWords: true, addBOS: true},
+	"qwen2":            {split: splitQwen2},
+	"smollm":           {split: splitSmolLM},
 }
 
 func findPreTokenizer(name string) (preTokenizer, error) {
@@ -24,7 +30,7 @@ func findPreTokenizer(name string) (preTokenizer, error) {
 	}
 	p, ok := preTokenizers[name]
 	if !ok {
-		return preTokenizer{}, fmt.Errorf("pre-tokenizer %q (%s) is not supported, expected %s", name, keyPre, list(preTokenizers))
+		return preTokenizer{}, fmt.Errorf("pre-tokenizer %q (%s) is not supported, expected one of %s", name, keyPre, list(preTokenizers))
 	}
 	return p, nil
 }

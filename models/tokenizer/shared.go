@@ -56,3 +56,20 @@ func (b *bpe) same(other encoder) error {
 	}
 	return nil
 }
+
+// same compares the scores.
+func (e *spm) same(other encoder) error {
+	o, ok := other.(*spm)
+	if !ok {
+		return &MismatchError{"the algorithm", "merging by score", "another"}
+	}
+	if e.prefix != o.prefix {
+		return &MismatchError{keyPrefix, fmt.Sprint(e.prefix), fmt.Sprint(o.prefix)}
+	}
+	for id := range min(len(e.scores), len(o.scores)) {
+		if e.scores[id] != o.scores[id] {
+			return &MismatchError{fmt.Sprintf("the score of token %d", id), fmt.Sprint(e.scores[id]), fmt.Sprint(o.scores[id])}
+		}
+	}
+	return nil
+}

@@ -65,11 +65,11 @@ func (n *node) follow(b byte) (int32, bool) {
 	return 0, false
 }
 
-func newMatcher(v *vocab, in func(id int) bool) *matcher {
+func newMatcher(v *vocab, e encoder, in func(id int) bool) *matcher {
 	m := &matcher{nodes: []node{{id: None}}}
 	for id, text := range v.texts {
 		if text != "" && in(id) {
-			m.add(text, int32(id))
+			m.add(e.spelling(text), int32(id))
 		}
 	}
 	return m

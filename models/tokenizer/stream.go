@@ -3,21 +3,20 @@ package tokenizer
 // Detokenizer turns a stream of ids into text, whole characters only: a character may be spread over several tokens.
 // All that Append and Flush gave, joined, is what Decode gives for all ids at once. For one goroutine at a time.
 type Detokenizer struct {
-	t    *Tokenizer
-	o    DecodeOptions
+	decoder
 	held []byte // the beginning of a character, at most 3 bytes between calls
 	out  []byte
 }
 
 // NewDetokenizer starts a stream.
 func (t *Tokenizer) NewDetokenizer(o DecodeOptions) *Detokenizer {
-	return &Detokenizer{t: t, o: o}
+	return &Detokenizer{decoder: decoder{t, o, o.Whole}}
 }
 
 // Append takes the next id and gives the text that is complete by it, which is often "" within a character. An id
 // outside the vocabulary is an error and leaves the stream as it was.
 func (d *Detokenizer) Append(id int32) (string, error) {
-	piece, err := d.t.piece(id, d.o)
+	piece, err := d.piece(id)
 	if err != nil {
 		return "", err
 	}
@@ -31,6 +30,7 @@ func (d *Detokenizer) Append(id int32) (string, error) {
 // Flush ends the stream and gives what is still held: U+FFFD if the last character is not complete, else "". The
 // Detokenizer can then take a new stream.
 func (d *Detokenizer) Flush() string {
+	d.begin = d.o.Whole
 	if len(d.held) == 0 {
 		return ""
 	}

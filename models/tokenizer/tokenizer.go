@@ -31,16 +31,16 @@ func New(f *gguf.File) (*Tokenizer, error) {
 		return nil, fmt.Errorf("tokenizer: %w", err)
 	}
 	t := &Tokenizer{vocab: v, encoder: e, ends: v.endIDs(), pieces: make([]string, len(v.texts))}
-	t.plain = newMatcher(v, func(id int) bool { return v.atomic(id) && !v.control(id) })
-	t.control = newMatcher(v, v.control)
-	t.all = newMatcher(v, v.atomic)
+	t.plain = newMatcher(v, e, func(id int) bool { return v.atomic(id) && !v.control(id) })
+	t.control = newMatcher(v, e, v.control)
+	t.all = newMatcher(v, e, v.atomic)
 	for id, text := range v.texts {
 		switch v.types[id] {
 		case Normal, Byte:
-			t.pieces[id] = e.raw(text)
+			t.pieces[id] = e.raw(text, v.types[id])
 		case Unused: // padding of the vocabulary: stands for nothing
 		default:
-			t.pieces[id] = text
+			t.pieces[id] = e.spelling(text)
 		}
 	}
 	return t, nil
@@ -55,7 +55,7 @@ func (t *Tokenizer) Special() Special { return t.vocab.special }
 // Model names the type of the tokenizer (tokenizer.ggml.model).
 func (t *Tokenizer) Model() string { return t.vocab.model }
 
-// Pre names the pre-tokenizer (tokenizer.ggml.pre).
+// Pre names the pre-tokenizer (tokenizer.ggml.pre); "" where the type of tokenizer has none.
 func (t *Tokenizer) Pre() string { return t.vocab.pre }
 
 // EndIDs are the ids that end an answer, ascending: end of sequence, turn and message of the metadata, and control
@@ -145,11 +145,10 @@ func (t *Tokenizer) encodePlain(ids []int32, text string, mark rune) []int32 {
 	if mark != 0 {
 		text = strings.ReplaceAll(text, string(mark), "")
 	}
-	at := 0
-	for {
+	for at, begin := 0, true; ; begin = true { // a special token is before it, or the beginning
 		id, start, end := t.plain.find(text, at)
 		if start > at {
-			ids = t.encoder.encode(ids, text[at:start])
+			ids = t.encoder.encode(ids, text[at:start], begin)
 		}
 		if id == None {
 			return ids
@@ -157,31 +156,4 @@ func (t *Tokenizer) encodePlain(ids []int32, text string, mark rune) []int32 {
 		ids = append(ids, id)
 		at = end
 	}
-}
-
-// Decode gives the text of ids; bytes that are no UTF-8 become U+FFFD. An id outside the vocabulary is an error.
-func (t *Tokenizer) Decode(ids []int32, o DecodeOptions) (string, error) {
-	var raw []byte
-	for i, id := range ids {
-		piece, err := t.piece(id, o)
-		if err != nil {
-			return "", fmt.Errorf("id %d of %d: %w", i, len(ids), err)
-		}
-		raw = append(raw, piece...)
-	}
-	out, used := takeText(make([]byte, 0, len(raw)), raw)
-	if used < len(raw) {
-		out = append(out, replacement...)
-	}
-	return string(out), nil
-}
-
-func (t *Tokenizer) piece(id int32, o DecodeOptions) (string, error) {
-	if !t.valid(id) {
-		return "", fmt.Errorf("token id %d is outside the vocabulary, expected 0 to %d", id, len(t.vocab.texts)-1)
-	}
-	if o.SkipSpecial && t.vocab.control(int(id)) {
-		return "", nil
-	}
-	return t.pieces[id], nil
 }

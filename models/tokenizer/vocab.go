@@ -14,6 +14,10 @@ const (
 	keyTokens = "tokenizer.ggml.tokens"
 	keyTypes  = "tokenizer.ggml.token_type"
 	keyMerges = "tokenizer.ggml.merges"
+	keyScores = "tokenizer.ggml.scores"
+	keyAddBOS = "tokenizer.ggml.add_bos_token"
+	keyAddEOS = "tokenizer.ggml.add_eos_token"
+	keyPrefix = "tokenizer.ggml.add_space_prefix"
 
 	idPrefix, idSuffix = "tokenizer.ggml.", "_token_id"
 )
@@ -111,17 +115,17 @@ func (v *vocab) loadSpecial(f *gguf.File) error {
 		}
 	}
 	var err error
-	if s.AddBOS, err = gguf.Default(false)(f.Truth("tokenizer.ggml.add_bos_token")); err != nil {
+	if s.AddBOS, err = gguf.Default(false)(f.Truth(keyAddBOS)); err != nil {
 		return err
 	}
-	if s.AddEOS, err = gguf.Default(false)(f.Truth("tokenizer.ggml.add_eos_token")); err != nil {
+	if s.AddEOS, err = gguf.Default(false)(f.Truth(keyAddEOS)); err != nil {
 		return err
 	}
 	if s.AddBOS && s.BOS == None {
-		return fmt.Errorf("tokenizer.ggml.add_bos_token is true, but the file has no tokenizer.ggml.bos_token_id")
+		return fmt.Errorf(keyAddBOS + " is true, but the file has no tokenizer.ggml.bos_token_id")
 	}
 	if s.AddEOS && s.EOS == None {
-		return fmt.Errorf("tokenizer.ggml.add_eos_token is true, but the file has no tokenizer.ggml.eos_token_id")
+		return fmt.Errorf(keyAddEOS + " is true, but the file has no tokenizer.ggml.eos_token_id")
 	}
 	return nil
 }

@@ -30,10 +30,13 @@ func TestVocabulariesThatContradictThemselves(t *testing.T) {
 	}
 	merges := func(add string) []string { return append(modelstest.Merges(), add) }
 	for want, set := range map[string]func(*gguf.Writer){
-		`tokenizer type "llama" (tokenizer.ggml.model) is not supported, expected gpt2`: func(w *gguf.Writer) { w.Set("tokenizer.ggml.model", "llama") },
-		`pre-tokenizer "smaug-bpe" (tokenizer.ggml.pre) is not supported, expected qwen2`: func(w *gguf.Writer) {
+		`tokenizer type "bert" (tokenizer.ggml.model) is not supported, expected one of gpt2, llama`: func(w *gguf.Writer) {
+			w.Set("tokenizer.ggml.model", "bert")
+		},
+		`pre-tokenizer "smaug-bpe" (tokenizer.ggml.pre) is not supported, expected one of deepseek-r1-qwen, default, gpt-2, llama-bpe, qwen2, smollm`: func(w *gguf.Writer) {
 			w.Set("tokenizer.ggml.pre", "smaug-bpe")
 		},
+		`key "tokenizer.ggml.scores": the file has no such key`: func(w *gguf.Writer) { w.Set("tokenizer.ggml.model", "llama") },
 		`the file does not name its pre-tokenizer`:              func(w *gguf.Writer) { w.Set("tokenizer.ggml.pre", "") },
 		`is of type uint32, expected string`:                    func(w *gguf.Writer) { w.Set("tokenizer.ggml.model", uint32(1)) },
 		`has 0 tokens, expected 1 to`:                           func(w *gguf.Writer) { w.Set("tokenizer.ggml.tokens", []string{}) },
