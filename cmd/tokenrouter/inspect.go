@@ -61,13 +61,14 @@ type (
 		Problems   []string          `json:"problems"`
 	}
 	tokenizerDetails struct {
-		Model  string           `json:"model"`
-		Pre    string           `json:"pre"`
-		Types  map[string]int   `json:"token_types"`
-		IDs    map[string]int32 `json:"special_ids"`
-		End    []int32          `json:"end_ids"`
-		AddBOS bool             `json:"add_bos"`
-		AddEOS bool             `json:"add_eos"`
+		Model    string           `json:"model"`
+		Pre      string           `json:"pre"`
+		Types    map[string]int   `json:"token_types"`
+		IDs      map[string]int32 `json:"special_ids"`
+		End      []int32          `json:"end_ids"`
+		AddBOS   bool             `json:"add_bos"`
+		AddEOS   bool             `json:"add_eos"`
+		AddSpace bool             `json:"add_space_prefix"`
 	}
 	metadataEntry struct {
 		Key    string `json:"key"`

@@ -52,6 +52,13 @@ func TestInspectVocabulary(t *testing.T) {
 	require.NotContains(t, got, "layers")
 }
 
+func TestInspectTokenizerOfLlama2(t *testing.T) {
+	got, err := call(newInspectCommand(), "", "../../models/tokenizer/testdata/families/llama.gguf")
+	require.NoError(t, err)
+	require.Contains(t, got, "llama, 900 tokens (256 byte, 2 control, 641 normal, 1 unknown)")
+	require.Regexp(t, `added to text +bos before it, a space before its first word\n`, got)
+}
+
 func TestInspectJSON(t *testing.T) {
 	path := modelstest.Path(t, "whole.gguf", wholeFile())
 	decode := func(args ...string) (m map[string]any) {

@@ -80,7 +80,11 @@ func writeTokenizer(line printer, t *tokenizer.Tokenizer) {
 	for _, name := range slices.Sorted(maps.Keys(d.Types)) {
 		types = append(types, fmt.Sprintf("%d %s", d.Types[name], name))
 	}
-	line("tokenizer\t%s, pre-tokenizer %s, %d tokens (%s)", d.Model, d.Pre, t.VocabSize(), strings.Join(types, ", "))
+	kind := d.Model
+	if d.Pre != "" {
+		kind += ", pre-tokenizer " + d.Pre
+	}
+	line("tokenizer\t%s, %d tokens (%s)", kind, t.VocabSize(), strings.Join(types, ", "))
 	spell := func(id int32) string {
 		text, _, _ := t.Token(id)
 		return fmt.Sprintf("%d %s", id, quoted(text))
@@ -93,6 +97,9 @@ func writeTokenizer(line printer, t *tokenizer.Tokenizer) {
 	}
 	if len(special) > 0 {
 		line("special tokens\t%s", strings.Join(special, ", "))
+	}
+	if added := d.added(); added != "" {
+		line("added to text\t%s", added)
 	}
 	var ends []string
 	for _, id := range d.End {

@@ -59,7 +59,7 @@ func detailsOf(t *tokenizer.Tokenizer) *tokenizerDetails {
 	s := t.Special()
 	d := &tokenizerDetails{
 		Model: t.Model(), Pre: t.Pre(), Types: map[string]int{}, IDs: map[string]int32{}, End: t.EndIDs(),
-		AddBOS: s.AddBOS, AddEOS: s.AddEOS,
+		AddBOS: s.AddBOS, AddEOS: s.AddEOS, AddSpace: t.AddsSpace(),
 	}
 	for id := range t.VocabSize() {
 		_, typ, _ := t.Token(int32(id))
@@ -71,6 +71,22 @@ func detailsOf(t *tokenizer.Tokenizer) *tokenizerDetails {
 		}
 	}
 	return d
+}
+
+// added lists what text gets before and behind it.
+func (d *tokenizerDetails) added() string {
+	var out []string
+	for _, a := range []struct {
+		is   bool
+		what string
+	}{
+		{d.AddBOS, "bos before it"}, {d.AddSpace, "a space before its first word"}, {d.AddEOS, "eos behind it"},
+	} {
+		if a.is {
+			out = append(out, a.what)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 type specialName struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,7 @@ func newTokenizeCommand() *cobra.Command {
 		Use:   "tokenize FILE.gguf",
 		Short: "Turn text on standard input into token ids, or ids into text",
 		Long: `Read text from standard input and print its token ids as a JSON array. With --decode, read such an array and write
-exactly the text that the ids stand for, byte for byte, with nothing added. The file may be a vocabulary only.`,
+exactly the text that they came from, byte for byte, with nothing added. The file may be a vocabulary only.`,
 		Example: `  printf 'hello world' | tokenrouter tokenize model.gguf
   echo '[14990, 1879]' | tokenrouter tokenize model.gguf --decode`,
 		Args: cobra.ExactArgs(1),
@@ -74,17 +73,16 @@ func decodeIDs(in io.Reader, out io.Writer, t *tokenizer.Tokenizer) error {
 	if err != nil {
 		return fmt.Errorf("standard input is no JSON array of token ids such as [1, 2, 3]: %w", err)
 	}
-	var text []byte
+	tokens := make([]int32, len(ids))
 	for i, id := range ids {
-		var piece []byte
-		known := id >= 0 && id <= math.MaxInt32
-		if known {
-			piece, known = t.Bytes(int32(id))
-		}
-		if !known {
+		if id < 0 || id >= int64(t.VocabSize()) {
 			return fmt.Errorf("id %d, at place %d of the array, is outside the vocabulary, expected 0 to %d", id, i, t.VocabSize()-1)
 		}
-		text = append(text, piece...)
+		tokens[i] = int32(id)
+	}
+	text, err := t.DecodeBytes(tokens, tokenizer.DecodeOptions{Whole: true})
+	if err != nil {
+		return err
 	}
 	if _, err := out.Write(text); err != nil {
 		return fmt.Errorf("write text: %w", err)

@@ -79,6 +79,18 @@ func TestTokenizeAddsWhatTheFileAsksFor(t *testing.T) {
 	require.Equal(t, "[496,32]\n", got)
 }
 
+// The space that Llama 2's vocabulary puts before the first word is not the text's.
+func TestTokenizeLeavesOutTheSpaceThatItAdded(t *testing.T) {
+	const llama = "../../models/tokenizer/testdata/families/llama.gguf"
+	for _, text := range []string{"the river", " the river", "<s>the <s> river</s>"} {
+		ids, err := call(newTokenizeCommand(), text, llama, "--special")
+		require.NoError(t, err)
+		back, err := call(newTokenizeCommand(), ids, llama, "--decode")
+		require.NoError(t, err)
+		require.Equal(t, text, back)
+	}
+}
+
 func TestTokenizeErrors(t *testing.T) {
 	notGGUF := filepath.Join(t.TempDir(), "page.gguf")
 	require.NoError(t, os.WriteFile(notGGUF, []byte("<html>"), 0o600))
@@ -91,7 +103,7 @@ func TestTokenizeErrors(t *testing.T) {
 		{"", nil, "accepts 1 arg(s), received 0"},
 		{"", []string{"none.gguf"}, "open none.gguf: no such file or directory"},
 		{"", []string{notGGUF}, `begins with the bytes "<htm", expected "GGUF"`},
-		{"", []string{viking}, `viking.gguf: tokenizer: pre-tokenizer "viking" (tokenizer.ggml.pre) is not supported, expected one of deepseek-r1-qwen, default},
+		{"", []string{viking}, `viking.gguf: tokenizer: pre-tokenizer "viking" (tokenizer.ggml.pre) is not supported, expected one of deepseek-r1-qwen, default`},
 		{"hello", []string{tinyVocab, "--decode"}, "standard input is no JSON array of token ids such as [1, 2, 3]"},
 		{"", []string{tinyVocab, "--decode"}, "unexpected end of JSON input"},
 		{"null", []string{tinyVocab, "--decode"}, "it is null"},

@@ -1,16 +1,13 @@
 package tokenizer
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/tokenrouter/tokenrouter/internal/cputime"
 	"github.com/tokenrouter/tokenrouter/models/modelstest"
 )
 
@@ -92,38 +89,6 @@ func TestWholeWordsAreTakenWhole(t *testing.T) {
 	require.Len(t, e.encode(nil, " model", true), 6)
 	e.whole = true
 	require.Equal(t, []int32{model}, e.encode(nil, " model", true))
-}
-
-// One megabyte takes less than half a second, whatever it is.
-func TestOneMegabyte(t *testing.T) {
-	if raceDetector {
-		t.Skip("time is measured without the race detector")
-	}
-	tok := tiny(t)
-	var mixed strings.Builder
-	r := rand.New(rand.NewPCG(1, 2))
-	for mixed.Len() < 1<<20 {
-		mixed.WriteString(pieces[r.IntN(len(pieces))])
-	}
-	for name, text := range map[string]string{
-		"prose":       strings.Repeat("The large model reads what was written, and it's quick. ", 1<<20/56),
-		"mixed":       mixed.String(),
-		"one word":    strings.Repeat("e", 1<<20),
-		"spaces":      strings.Repeat(" ", 1<<20),
-		"newlines":    strings.Repeat("\n", 1<<20),
-		"half tokens": strings.Repeat("<|im_start|", 1<<20/11),
-		"tokens":      strings.Repeat("<|im_start|>", 1<<20/12),
-	} {
-		best := time.Hour // of three, and of this process alone: other work on the machine is not what is measured
-		for range 3 {
-			start := cputime.Now(t)
-			ids := tok.Encode(text, Options{ParseSpecial: true})
-			best = min(best, cputime.Now(t)-start)
-			require.NotEmpty(t, ids)
-		}
-		t.Logf("%-12s %v", name, best)
-		require.Less(t, best, 500*time.Millisecond, name)
-	}
 }
 
 func BenchmarkEncode(b *testing.B) {

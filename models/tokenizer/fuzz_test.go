@@ -1,6 +1,7 @@
 package tokenizer_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,5 +33,22 @@ func FuzzEncode(f *testing.F) {
 		whole, err := tok.Decode(ids, tokenizer.DecodeOptions{})
 		require.NoError(t, err)
 		require.Equal(t, whole, stream+d.Flush())
+	})
+}
+
+// So they do with a vocabulary that puts a space before words and writes rare characters in bytes.
+func FuzzEncodeSPM(f *testing.F) {
+	for _, s := range []string{"", "the river", " two  spaces ", "<s>a</s>\n\n\n\t", "\xff\xfe日", "🙂", "\u2581"} {
+		f.Add(s, true)
+		f.Add(s, false)
+	}
+	all := []*tokenizer.Tokenizer{family(f, "llama"), family(f, "gemma")}
+	f.Fuzz(func(t *testing.T, text string, special bool) {
+		for _, tok := range all {
+			ids := tok.Encode(text, tokenizer.Options{ParseSpecial: special})
+			got, err := tok.DecodeBytes(ids, tokenizer.DecodeOptions{Whole: true})
+			require.NoError(t, err)
+			require.Equal(t, strings.ReplaceAll(text, "\u2581", " "), string(got))
+		}
 	})
 }

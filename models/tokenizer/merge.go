@@ -13,16 +13,11 @@ type merges map[uint64]merge
 
 func pairOf(left, right int32) uint64 { return uint64(left)<<32 | uint64(uint32(right)) }
 
-// scratch is the working memory of merging one word: a linked list of tokens over fixed places, and a queue of the
-// pairs that can be joined. An entry is the rank of a pair and the place where it begins; the smallest is joined next.
-//
-// Most of the queue is a sorted run; pairs that arise on the way go to a heap, which becomes the next run when this one
-// is used up. A long word of few letters has many pairs of few ranks: sorting them is cheap, a heap of them all is not.
+// scratch is the working memory of merging one word: a linked list of tokens over fixed places, and a queue of the pairs
+// that can be joined.
 type scratch struct {
 	places []place
-	run    []uint64 // ascending
-	taken  int      // entries of run that are used up
-	heap   []uint64
+	queue  queue
 	text   []byte
 }
 
@@ -50,7 +45,6 @@ func (s *scratch) release() {
 // start makes room for a word of n places, which add then fills.
 func (s *scratch) start(n int) {
 	s.places = slices.Grow(s.places[:0], n)
-	s.run, s.taken, s.heap = s.run[:0], 0, s.heap[:0]
 }
 
 func (s *scratch) add(id int32) {
@@ -58,26 +52,32 @@ func (s *scratch) add(id int32) {
 	s.places = append(s.places, place{id: id, next: n + 1, prev: n - 1, rank: noRank})
 }
 
-// offer puts the pair that begins at place at on the heap if it is in the list of merges.
-func (s *scratch) offer(pairs merges, at int32) {
+// offer gives the entry of the pair that begins at place at, if it can be joined.
+func (s *scratch) offer(pairs merges, at int32) (uint64, bool) {
 	p := &s.places[at]
 	p.rank = noRank
 	if int(p.next) >= len(s.places) {
-		return
+		return 0, false
 	}
-	if m, ok := pairs[pairOf(p.id, s.places[p.next].id)]; ok {
+	m, ok := pairs[pairOf(p.id, s.places[p.next].id)]
+	if ok {
 		p.rank = m.rank
-		s.push(uint64(m.rank)<<32 | uint64(uint32(at)))
 	}
+	return uint64(m.rank)<<32 | uint64(uint32(at)), ok
 }
 
 // join merges until no pair is left, the lowest rank first, and of equal ranks the leftmost.
 func (s *scratch) join(pairs merges) {
+	q := &s.queue
+	q.clear()
 	for i := range len(s.places) - 1 {
-		s.offer(pairs, int32(i))
+		if x, ok := s.offer(pairs, int32(i)); ok {
+			q.fill(x)
+		}
 	}
+	q.sort()
 	for {
-		top, ok := s.least()
+		top, ok := q.least()
 		if !ok {
 			return
 		}
@@ -93,9 +93,13 @@ func (s *scratch) join(pairs merges) {
 		if int(p.next) < len(s.places) {
 			s.places[p.next].prev = at
 		}
-		s.offer(pairs, at)
+		if x, ok := s.offer(pairs, at); ok {
+			q.push(x)
+		}
 		if p.prev >= 0 {
-			s.offer(pairs, p.prev)
+			if x, ok := s.offer(pairs, p.prev); ok {
+				q.push(x)
+			}
 		}
 	}
 }
@@ -105,66 +109,4 @@ func (s *scratch) tokens(dst []int32) []int32 {
 		dst = append(dst, s.places[at].id)
 	}
 	return dst
-}
-
-// least takes the smallest entry from the queue.
-func (s *scratch) least() (uint64, bool) {
-	if s.taken == len(s.run) {
-		s.run, s.taken, s.heap = s.heap, 0, s.run[:0]
-		slices.Sort(s.run)
-	}
-	switch {
-	case s.taken == len(s.run):
-		return 0, false
-	case len(s.heap) > 0 && s.heap[0] < s.run[s.taken]:
-		return s.pop(), true
-	}
-	s.taken++
-	return s.run[s.taken-1], true
-}
-
-// push and pop keep a heap with the smallest entry on top, four entries under each: fewer steps, and the four lie
-// together in memory. container/heap would box every entry.
-func (s *scratch) push(x uint64) {
-	h := append(s.heap, x)
-	i := len(h) - 1
-	for i > 0 {
-		up := (i - 1) / 4
-		if h[up] <= x {
-			break
-		}
-		h[i] = h[up]
-		i = up
-	}
-	h[i] = x
-	s.heap = h
-}
-
-func (s *scratch) pop() uint64 {
-	h := s.heap
-	top, last := h[0], h[len(h)-1]
-	h = h[:len(h)-1]
-	i := 0
-	for {
-		down := 4*i + 1
-		if down >= len(h) {
-			break
-		}
-		least := h[down]
-		for k, end := down+1, min(down+4, len(h)); k < end; k++ {
-			if h[k] < least {
-				down, least = k, h[k]
-			}
-		}
-		if last <= least {
-			break
-		}
-		h[i] = least
-		i = down
-	}
-	if len(h) > 0 {
-		h[i] = last
-	}
-	s.heap = h
-	return top
 }

@@ -1,5 +1,5 @@
 //go:build !race
 
-package tokenizer
+package tokenizer_test
 
 const raceDetector = false

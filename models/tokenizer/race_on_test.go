@@ -1,6 +1,6 @@
 //go:build race
 
-package tokenizer
+package tokenizer_test
 
 // With the race detector on, time says nothing.
 const raceDetector = true

@@ -13,7 +13,7 @@ var endNames = []string{
 }
 
 // startNames are turn markers that do not have the usual form <|...|>.
-var startNames = []string{"<start_of_turn>", "<|turn>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "<s>", "</s>"}
+var startNames = []string{"<start_of_turn>", "<|turn>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"}
 
 // turnMarker says whether a spelling looks like one that opens or closes a turn.
 func turnMarker(text string) bool {

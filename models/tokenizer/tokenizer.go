@@ -58,6 +58,9 @@ func (t *Tokenizer) Model() string { return t.vocab.model }
 // Pre names the pre-tokenizer (tokenizer.ggml.pre); "" where the type of tokenizer has none.
 func (t *Tokenizer) Pre() string { return t.vocab.pre }
 
+// AddsSpace says whether Encode puts a space before the first word (tokenizer.ggml.add_space_prefix).
+func (t *Tokenizer) AddsSpace() bool { return t.encoder.prefixes() }
+
 // EndIDs are the ids that end an answer, ascending: end of sequence, turn and message of the metadata, and control
 // tokens that are known to end a turn by their name. The caller may change the slice.
 func (t *Tokenizer) EndIDs() []int32 { return append([]int32(nil), t.ends...) }

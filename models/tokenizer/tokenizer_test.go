@@ -140,6 +140,12 @@ func TestTurnMarkersAreControlTokensWhateverTheirType(t *testing.T) {
 	require.NotContains(t, tok.Encode("a<|im_start|>b", tokenizer.Options{}), id(t, tok, "<|im_start|>"))
 	require.Contains(t, tok.Encode("a<|im_start|>b", tokenizer.Options{ParseSpecial: true}), id(t, tok, "<|im_start|>"))
 	require.Contains(t, tok.Encode("a<tool_call>b", tokenizer.Options{}), id(t, tok, "<tool_call>"))
+
+	// So are those that the metadata names, whatever their spelling.
+	named := uint32(slices.Index(modelstest.Tokens(), "<tool_call>"))
+	tok, err = tokenizer.New(modelstest.File(t, modelstest.Vocabulary().Set("tokenizer.ggml.eos_token_id", named)))
+	require.NoError(t, err)
+	require.NotContains(t, tok.Encode("a<tool_call>b", tokenizer.Options{}), int32(named))
 }
 
 func TestRoundTrip(t *testing.T) {

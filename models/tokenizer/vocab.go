@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tokenrouter/tokenrouter/models/gguf"
@@ -148,8 +149,15 @@ func (v *vocab) specialID(f *gguf.File, key string) (int32, error) {
 // atomic says whether a token is matched whole in text, by its literal spelling, before the text is split.
 func (v *vocab) atomic(id int) bool { return v.control(id) || v.types[id] == UserDefined }
 
-// control says whether a token is matched only where special tokens are asked for. Some converters mark turn markers
-// as user-defined; were they read in plain text, users could forge a turn.
+// control says whether a token is matched only where special tokens are asked for. Some converters mark turn markers and
+// the tokens that the metadata names as user-defined; were they read in plain text, users could forge a turn.
 func (v *vocab) control(id int) bool {
-	return v.types[id] == Control || v.types[id] == UserDefined && turnMarker(v.texts[id])
+	switch v.types[id] {
+	case Control, Unknown:
+		return true
+	case UserDefined:
+		s := &v.special
+		return turnMarker(v.texts[id]) || slices.Contains([]int32{s.BOS, s.EOS, s.EOT, s.EOM}, int32(id))
+	}
+	return false
 }
