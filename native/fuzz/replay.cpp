@@ -9,7 +9,7 @@
 #include <iterator>
 #include <random>
 
-#include "support/gguf_samples.h"
+#include "support/gguf_corpus.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -45,28 +45,14 @@ void change(Bytes &bytes, std::mt19937 &random) {
 } // namespace
 
 int main(int argc, char **argv) {
-    const auto samples = tr::test::gguf_samples();
-    if (argc == 3 && std::strcmp(argv[1], "--write") == 0) {
-        std::filesystem::create_directories(argv[2]);
-        for (const auto &s : samples) {
-            std::ofstream out(std::filesystem::path(argv[2]) / (s.name + ".gguf"), std::ios::binary);
-            out.write(reinterpret_cast<const char *>(s.bytes.data()), static_cast<std::streamsize>(s.bytes.size()));
-        }
-        return 0;
-    }
-    for (int i = 1; i < argc; i++) {
-        std::ifstream in(argv[i], std::ios::binary);
-        if (!in) {
-            std::fprintf(stderr, "cannot read %s\n", argv[i]);
-            return 1;
-        }
-        run(Bytes(std::istreambuf_iterator<char>(in), {}));
-    }
+    for (int i = 1; i < argc; i++) run(tr::test::read_file(argv[i]));
+    if (argc > 1) return 0;
     std::mt19937 random(1);
-    for (const auto &s : samples) {
-        run(s.bytes);
+    for (const auto &c : tr::test::gguf_corpus()) {
+        const Bytes whole = tr::test::read_file(c.path);
+        run(whole);
         for (int i = 0; i < kChangesPerSample; i++) {
-            Bytes bytes = s.bytes;
+            Bytes bytes = whole;
             change(bytes, random);
             run(bytes);
         }

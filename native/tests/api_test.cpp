@@ -126,7 +126,7 @@ void test_bad_models() {
         {TR_ERR_FORMAT, "the vocabulary has 2 tokens, but tensor \"token_embd.weight\" has 300 rows", [](auto &w) { w.strings("tokenizer.ggml.tokens", {"a", "b"}); }},
         {TR_ERR_FORMAT, "\"tokenizer.ggml.eos_token_id\" is 300; expected 0 to 299", [](auto &w) { w.u32("tokenizer.ggml.eos_token_id", 300); }},
         {TR_ERR_UNSUPPORTED, "tensor \"output.weight\" is of type IQ2_XS", [](auto &w) { tensor(w, "output.weight").type = 17; }},
-        {TR_ERR_FORMAT, "cut short or its offset is wrong", [](auto &w) { tensor(w, "blk.0.attn_k.weight").offset = 1 << 30; }},
+        {TR_ERR_FORMAT, "lies behind the end of the file", [](auto &w) { tensor(w, "blk.0.attn_k.weight").offset = 1 << 30; }},
     };
     for (const BadModel &bad : changes) {
         GgufWriter w = TinyModel{}.writer();

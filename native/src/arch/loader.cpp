@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 
 #include "arch/finite.h"
 #include "base/error.h"
+#include "gguf/types.h"
 
 namespace tr::arch {
 
@@ -14,17 +17,6 @@ long long ll(uint64_t v) { return static_cast<long long>(v); }
 
 [[noreturn]] void fail_not_finite(const gguf::Tensor &t) {
     fail(TR_ERR_FORMAT, "tensor %s has weights that are not finite numbers: the file is damaged", quoted(t.name).c_str());
-}
-
-// Clears `finite` if a weight is not. The workers share the blocks out among them.
-void check_finite(cpu::Worker &worker, const gguf::Tensor &t, std::atomic<bool> &finite) {
-    constexpr int64_t kChunk = 4096;
-    const quant::TypeInfo &info = *quant::type_info(static_cast<uint32_t>(t.type));
-    const auto n_blocks = static_cast<int64_t>(t.elements / info.block), n_chunks = (n_blocks + kChunk - 1) / kChunk;
-    for (int64_t i; (i = worker.next(n_chunks)) < n_chunks;) {
-        const int64_t begin = i * kChunk, n = std::min(kChunk, n_blocks - begin);
-        if (!blocks_finite(t.type, t.data + begin * info.bytes, static_cast<size_t>(n))) finite.store(false, std::memory_order_relaxed);
-    }
 }
 
 } // namespace
@@ -37,9 +29,17 @@ const gguf::Tensor &Loader::claim(const std::string &name, int64_t inputs, int64
         fail(TR_ERR_FORMAT, "tensor \"%s\" is of shape [%lld, %lld, %lld, %lld]; the metadata asks for [%lld, %lld]", name.c_str(),
              ll(t->dims[0]), ll(t->dims[1]), ll(t->dims[2]), ll(t->dims[3]), static_cast<long long>(inputs), static_cast<long long>(outputs));
     }
+    check_type(*t);
     claimed_.insert(t);
     n_params_ += t->elements;
     return *t;
+}
+
+void Loader::check_type(const gguf::Tensor &t) const {
+    const auto id = static_cast<uint32_t>(t.type);
+    if (quant::type_info(id)) return;
+    fail(TR_ERR_UNSUPPORTED, "tensor %s is of type %s, which this build does not run; it runs %s", quoted(t.name).c_str(),
+         gguf::storage(id)->name, quant::supported_names().c_str());
 }
 
 void Loader::matrix(cpu::Matrix &m, const std::string &name, int64_t inputs, int64_t outputs) {
@@ -57,9 +57,11 @@ void Loader::vector(Array<float> &v, const std::string &name, int64_t n) {
         fail(TR_ERR_UNSUPPORTED, "tensor \"%s\" is of type %s; this build reads norms and biases as F32, F16 or BF16", name.c_str(),
              quant::type_name(static_cast<uint32_t>(t.type)));
     }
-    if (!blocks_finite(t.type, t.data, t.elements)) fail_not_finite(t);
+    std::vector<uint8_t> bytes(t.bytes);
+    file_.read(t, 0, bytes.size(), bytes.data());
+    if (!blocks_finite(t.type, bytes.data(), t.elements)) fail_not_finite(t);
     v = Array<float>(static_cast<size_t>(n), "a norm or bias");
-    quant::dequantize(t.type, t.data, v.data(), v.size());
+    quant::dequantize(t.type, bytes.data(), v.data(), v.size());
     weight_bytes_ += v.size() * sizeof(float);
 }
 
@@ -77,32 +79,70 @@ void Loader::report(uint64_t done, uint64_t total) const {
     std::atomic_ref<int32_t>(*options_.progress).store(static_cast<int32_t>(total ? done * 1000 / total : 1000), std::memory_order_relaxed);
 }
 
+// Rows that a worker reads and packs at a time: a few hundred KiB of the file, in whole tiles of every layout.
+static int64_t slab_rows(size_t row_bytes) {
+    constexpr int64_t kTile = 32;
+    constexpr size_t kSlab = 512 << 10;
+    return std::max<int64_t>(static_cast<int64_t>(kSlab / row_bytes) / kTile * kTile, kTile);
+}
+
+// Every worker reads slabs of rows into its own staging memory, checks them there and packs them: what has been checked is
+// what is packed, whatever happens to the file meanwhile.
 void Loader::pack(const Claim &claim) {
     cpu::Matrix &m = *claim.matrix;
+    const gguf::Tensor &t = *claim.tensor;
     m.bytes = options_.ops.packed_bytes(m);
     m.data = allocate_memory(m.bytes, 1, "packed weights");
     weight_bytes_ += m.bytes;
-    std::atomic<bool> finite = true;
+    const quant::TypeInfo &info = *quant::type_info(static_cast<uint32_t>(t.type));
+    const size_t row_bytes = static_cast<size_t>(m.cols) / info.block * info.bytes;
+    const int64_t rows = slab_rows(row_bytes), n_slabs = (m.rows + rows - 1) / rows;
+    staging_.resize(static_cast<size_t>(options_.pool.size()));
+    for (auto &s : staging_) s.resize(static_cast<size_t>(std::min(rows, m.rows)) * row_bytes);
+
+    std::mutex mutex;
+    std::exception_ptr fault; // the first one of any worker
     options_.pool.run([&](cpu::Worker &worker) {
-        check_finite(worker, *claim.tensor, finite);
-        options_.ops.pack(worker, m, claim.tensor->data);
+        uint8_t *bytes = staging_[static_cast<size_t>(worker.index())].data();
+        for (int64_t i; (i = worker.next(n_slabs)) < n_slabs;) {
+            try {
+                cpu::Matrix slab;
+                slab.type = m.type;
+                slab.exact_float = m.exact_float;
+                slab.cols = m.cols;
+                slab.rows = i * rows;
+                const size_t at = i == 0 ? 0 : options_.ops.packed_bytes(slab); // whole tiles, one after the other
+                slab.rows = std::min(rows, m.rows - i * rows);
+                options_.ops.packed_bytes(slab); // sets the layout
+                slab.data = {m.data.get() + at, [](uint8_t *) {}};
+                const size_t n = static_cast<size_t>(slab.rows) * row_bytes;
+                file_.read(t, static_cast<uint64_t>(i * rows) * row_bytes, n, bytes);
+                if (!blocks_finite(t.type, bytes, n / info.bytes)) fail_not_finite(t);
+                cpu::Worker alone = cpu::Worker::alone();
+                options_.ops.pack(alone, slab, bytes);
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                if (!fault) fault = std::current_exception();
+            }
+        }
     });
-    if (!finite) fail_not_finite(*claim.tensor);
+    if (fault) std::rethrow_exception(fault);
 }
 
 void Loader::finish() {
     check_all_claimed();
     // In the order of the file, so that it is read once from front to back.
-    std::sort(claims_.begin(), claims_.end(), [](const Claim &a, const Claim &b) { return a.tensor->data < b.tensor->data; });
+    std::sort(claims_.begin(), claims_.end(), [](const Claim &a, const Claim &b) {
+        return std::pair(a.tensor->part, a.tensor->offset) < std::pair(b.tensor->part, b.tensor->offset);
+    });
     uint64_t total = 0, done = 0;
     for (const Claim &c : claims_) total += c.tensor->bytes;
     report(0, total);
     for (size_t i = 0; i < claims_.size(); i++) {
         const gguf::Tensor &t = *claims_[i].tensor;
-        if (i == 0) file_.mapping.will_need(t.data, t.bytes);
-        if (i + 1 < claims_.size()) file_.mapping.will_need(claims_[i + 1].tensor->data, claims_[i + 1].tensor->bytes);
+        if (i == 0) file_.will_need(t);
+        if (i + 1 < claims_.size()) file_.will_need(*claims_[i + 1].tensor);
         pack(claims_[i]);
-        file_.mapping.drop(t.data, t.bytes); // or both copies would be in memory at the end
         report(done += t.bytes, total);
     }
 }

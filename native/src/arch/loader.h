@@ -44,12 +44,14 @@ private:
     const gguf::Tensor &claim(const std::string &name, int64_t inputs, int64_t outputs);
     void check_all_claimed() const;
     void pack(const Claim &claim);
+    void check_type(const gguf::Tensor &t) const;
     void report(uint64_t done, uint64_t total) const;
 
     const gguf::File &file_;
     const LoadOptions &options_;
     std::vector<Claim> claims_;
     std::unordered_set<const gguf::Tensor *> claimed_;
+    std::vector<std::vector<uint8_t>> staging_; // per worker, what it has read of the file and not packed yet
     uint64_t n_params_ = 0, weight_bytes_ = 0;
 };
 

@@ -1,53 +1,39 @@
-// A GGUF file, versions 2 and 3 (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md): mapped, checked, read in
-// place. After `parse` returned, every tensor's bytes are known to lie in the file, aligned and apart from each other.
+// A model's GGUF file, or files: large models come in parts, NAME-00001-of-00003.gguf and so on, each a GGUF file with some
+// of the tensors; the first has the metadata.
 #pragma once
 #include <cstdint>
-#include <span>
-#include <string_view>
-#include <unordered_map>
+#include <string>
 #include <vector>
 
-#include "gguf/mapping.h"
-#include "gguf/metadata.h"
-#include "quant/types.h"
+#include "gguf/contents.h"
+#include "gguf/parts.h"
+#include "gguf/source.h"
 
 namespace tr::gguf {
 
-struct Tensor {
-    std::string_view name;
-    quant::Type type;
-    uint32_t n_dims;
-    uint64_t dims[4];      // dims[0] is the fastest: the inputs of a matrix; absent ones are 1
-    uint64_t elements;     // their product
-    uint64_t bytes;
-    const uint8_t *data;
-};
-
-// What a GGUF file says. Points into the bytes it was parsed from.
-class Contents {
+// Open as long as this lives: the tensors' bytes are read from it.
+class File {
 public:
-    // Throws Error: TR_ERR_FORMAT for a broken file, TR_ERR_UNSUPPORTED for a valid one that this build does not read.
-    static Contents parse(std::span<const uint8_t> bytes);
+    // `path` is that of the file or of the first part. Throws Error naming the file that is at fault.
+    explicit File(const char *path);
 
-    const Metadata &metadata() const { return metadata_; }
-    const std::vector<Tensor> &tensors() const { return tensors_; }
-    const Tensor *find(std::string_view name) const;
+    Contents contents; // of all parts
+
+    // Reads bytes [from, from+n) of a tensor into `to`. Any thread may call. Throws Error(TR_ERR_IO).
+    void read(const Tensor &t, uint64_t from, size_t n, void *to) const { parts_[t.part].source.read(t.offset + from, n, to); }
+    // Says that a tensor will be read soon.
+    void will_need(const Tensor &t) const { parts_[t.part].source.will_need(t.offset, t.bytes); }
+    size_t n_parts() const { return parts_.size(); }
 
 private:
-    void read_tensors(Cursor &cursor, uint64_t count);
-    void place_tensors(std::span<const uint8_t> bytes, uint64_t after_records);
+    struct Part {
+        Source source;
+        Head head; // what contents points into
+    };
+    Contents open(const std::string &path);
+    void add_parts(const Split &split);
 
-    Metadata metadata_;
-    std::vector<Tensor> tensors_;
-    std::vector<uint64_t> offsets_; // of tensors_, from the start of the data section
-    std::unordered_map<std::string_view, size_t> index_;
-};
-
-// A mapped file and its contents. The mapping lives as long as this.
-struct File {
-    explicit File(const char *path) : mapping(path), contents(Contents::parse(mapping.bytes())) {}
-    Mapping mapping;
-    Contents contents;
+    std::vector<Part> parts_;
 };
 
 } // namespace tr::gguf

@@ -12,63 +12,54 @@ struct TypeFacts {
     const char *name;
     uint8_t bytes; // of a scalar; 0: not one
 };
-constexpr std::array<TypeFacts, 13> kTypes = {{{"u8", 1}, {"i8", 1}, {"u16", 2}, {"i16", 2}, {"u32", 4}, {"i32", 4},
-    {"f32", 4}, {"bool", 1}, {"string", 0}, {"array", 0}, {"u64", 8}, {"i64", 8}, {"f64", 8}}};
+constexpr std::array<TypeFacts, 13> kTypes = {{{"uint8", 1}, {"int8", 1}, {"uint16", 2}, {"int16", 2}, {"uint32", 4}, {"int32", 4},
+    {"float32", 4}, {"bool", 1}, {"string", 0}, {"array", 0}, {"uint64", 8}, {"int64", 8}, {"float64", 8}}};
 
-// Smallest pair: key length, one byte of key, type, one byte of value.
-constexpr uint64_t kSmallestPair = 8 + 1 + 4 + 1;
+const TypeFacts &facts(ValueType type) { return kTypes[static_cast<size_t>(type)]; }
 
 unsigned long long ull(uint64_t v) { return v; }
 
-ValueType read_type(Cursor &cursor, std::string_view key) {
-    const uint64_t at = cursor.position();
-    const auto type = cursor.scalar<uint32_t>("the type of a metadata value");
-    if (type >= kTypes.size()) {
-        fail(TR_ERR_FORMAT, "metadata key %s has value type %u at byte %llu; types 0 to %zu exist", quoted(key).c_str(), type,
-             ull(at), kTypes.size() - 1);
-    }
-    return static_cast<ValueType>(type);
+void check_bool(const Cursor &cursor, uint8_t byte) {
+    if (byte > 1) cursor.fail(TR_ERR_FORMAT, "a bool is the byte %u, expected 0 or 1", byte);
 }
 
-void check_bool(uint8_t byte, std::string_view key) {
-    if (byte > 1) fail(TR_ERR_FORMAT, "metadata key %s has a bool of value %u; 0 and 1 are allowed", quoted(key).c_str(), byte);
-}
-
-void read_array(Cursor &cursor, std::string_view key, Value &value) {
-    value.element = read_type(cursor, key);
-    if (value.element == ValueType::Array) {
-        fail(TR_ERR_FORMAT, "metadata key %s is an array of arrays, which is not allowed", quoted(key).c_str());
+void read_array(Cursor &cursor, Value &value) {
+    const auto element = cursor.scalar<uint32_t>("the element type of the array");
+    if (element >= kTypes.size()) {
+        cursor.fail(TR_ERR_FORMAT, "the array has the unknown element type %u, expected 0 to %zu", element, kTypes.size() - 1);
     }
-    value.count = cursor.scalar<uint64_t>("the length of a metadata array");
+    value.element = static_cast<ValueType>(element);
+    if (value.element == ValueType::Array) cursor.fail(TR_ERR_FORMAT, "an array of arrays, which no known file uses, is not supported");
+    value.count = cursor.scalar<uint64_t>("the length of the array");
     const bool strings = value.element == ValueType::String;
-    const uint64_t each = strings ? 8 : kTypes[static_cast<size_t>(value.element)].bytes;
+    const uint64_t each = strings ? 8 : facts(value.element).bytes;
     if (value.count > cursor.remaining() / each) {
-        fail(TR_ERR_FORMAT, "metadata key %s is an array of %llu elements at byte %llu, but only %llu bytes are left",
-             quoted(key).c_str(), ull(value.count), ull(cursor.position()), ull(cursor.remaining()));
+        cursor.fail(TR_ERR_FORMAT, "the array has %llu elements of type %s of at least %llu bytes each, but %llu bytes are left: "
+                    "the file is truncated or the length is wrong", ull(value.count), facts(value.element).name, ull(each), ull(cursor.remaining()));
     }
-    value.offset = cursor.position();
-    if (strings) {
-        value.bytes = cursor.take(0, "a metadata array");
-        for (uint64_t i = 0; i < value.count; i++) cursor.string(kLongestString, "a string of a metadata array");
-        return;
+    value.bytes = cursor.take(strings ? 0 : value.count * each, "the array");
+    if (!strings && value.element != ValueType::Bool) return;
+    for (uint64_t i = 0; i < value.count; i++) {
+        cursor.in_element(i);
+        if (strings) cursor.string(kLongestString, "the string");
+        else check_bool(cursor, value.bytes[i]);
     }
-    value.bytes = cursor.take(value.count * each, "a metadata array");
-    if (value.element == ValueType::Bool) {
-        for (uint64_t i = 0; i < value.count; i++) check_bool(value.bytes[i], key);
-    }
+    cursor.past_array();
 }
 
-Value read_value(Cursor &cursor, std::string_view key) {
+Value read_value(Cursor &cursor) {
     Value value{};
-    value.type = read_type(cursor, key);
+    const auto type = cursor.scalar<uint32_t>("the value type");
+    if (type >= kTypes.size()) cursor.fail(TR_ERR_FORMAT, "unknown value type %u, expected 0 to %zu", type, kTypes.size() - 1);
+    value.type = static_cast<ValueType>(type);
     value.offset = cursor.position();
     if (value.type == ValueType::Array) {
-        read_array(cursor, key, value);
+        read_array(cursor, value);
     } else if (value.type == ValueType::String) {
-        value.text = cursor.string(kLongestString, "a metadata string");
+        value.text = cursor.string(kLongestString, "the string");
     } else {
-        value.bytes = cursor.take(kTypes[static_cast<size_t>(value.type)].bytes, "a metadata value");
-        if (value.type == ValueType::Bool) check_bool(*value.bytes, key);
+        value.bytes = cursor.take(facts(value.type).bytes, facts(value.type).name, "the ");
+        if (value.type == ValueType::Bool) check_bool(cursor, *value.bytes);
     }
     return value;
 }
@@ -81,7 +72,7 @@ template <class T> T load(const uint8_t *bytes) {
 
 [[noreturn]] void fail_type(std::string_view key, const Value &value, const char *expected) {
     fail(TR_ERR_FORMAT, "metadata key %s at byte %llu is of type %s; expected %s", quoted(key).c_str(), ull(value.offset),
-         value_type_name(value.type), expected);
+         value.type_name().c_str(), expected);
 }
 
 [[noreturn]] void fail_missing(std::string_view key) {
@@ -90,21 +81,22 @@ template <class T> T load(const uint8_t *bytes) {
 
 } // namespace
 
-const char *value_type_name(ValueType type) { return kTypes[static_cast<size_t>(type)].name; }
+const char *value_type_name(ValueType type) { return facts(type).name; }
+
+std::string Value::type_name() const {
+    return type == ValueType::Array ? std::string("array of ") + value_type_name(element) : value_type_name(type);
+}
 
 void Metadata::read(Cursor &cursor, uint64_t count) {
-    if (count > cursor.remaining() / kSmallestPair) {
-        fail(TR_ERR_FORMAT, "the file claims %llu metadata pairs, but only %llu bytes are left", ull(count), ull(cursor.remaining()));
-    }
     values_.reserve(count);
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t at = cursor.position();
-        const std::string_view key = cursor.string(kLongestName, "a metadata key");
-        if (key.empty()) fail(TR_ERR_FORMAT, "the metadata key at byte %llu is empty", ull(at));
-        const Value value = read_value(cursor, key);
-        if (!values_.emplace(key, value).second) {
-            fail(TR_ERR_FORMAT, "metadata key %s at byte %llu occurs twice", quoted(key).c_str(), ull(at));
-        }
+        cursor.in_pair(i);
+        const std::string_view key = cursor.string(kLongestKey, "the key");
+        if (key.empty()) cursor.fail(TR_ERR_FORMAT, "the key is empty");
+        if (!is_utf8(key)) cursor.fail(TR_ERR_FORMAT, "the key %s is not UTF-8", quoted(key).c_str());
+        cursor.in_key(key);
+        if (values_.contains(key)) cursor.fail(TR_ERR_FORMAT, "the key occurs twice");
+        values_.emplace(key, read_value(cursor));
     }
 }
 

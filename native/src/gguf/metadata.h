@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -12,7 +13,7 @@ namespace tr::gguf {
 // Numbers are those of the file.
 enum class ValueType : uint32_t { U8, I8, U16, I16, U32, I32, F32, Bool, String, Array, U64, I64, F64 };
 
-const char *value_type_name(ValueType type); // "u32", "string"
+const char *value_type_name(ValueType type); // "uint32", "string"
 
 // One value. Strings and arrays point into the file.
 struct Value {
@@ -22,17 +23,19 @@ struct Value {
     const uint8_t *bytes = nullptr; // the value, or an array's first element
     uint64_t offset = 0;       // of the value in the file
     std::string_view text;     // of a string
+
+    std::string type_name() const; // "uint32", "array of string"
 };
 
-// Limits against files that are made to exhaust memory.
-constexpr uint64_t kLongestName = 64 << 10;
+// Limits against files that are made to exhaust memory; those of models/gguf/limits.go.
+constexpr uint64_t kLongestKey = (1 << 16) - 1;
 constexpr uint64_t kLongestString = 16 << 20;
 
 // Getters throw Error(TR_ERR_FORMAT) naming the key when it is missing, of another type or out of range. Each find_*
 // gives nothing when the key is missing, but still an error when its value is wrong.
 class Metadata {
 public:
-    // Reads `count` pairs. Keys are unique, not empty; arrays hold scalars or strings.
+    // Reads `count` pairs. Keys are unique, UTF-8, not empty; arrays hold scalars or strings.
     void read(Cursor &cursor, uint64_t count);
 
     const Value *find(std::string_view key) const;
