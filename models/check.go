@@ -17,13 +17,6 @@ func checkKind(f *gguf.File) error {
 	case "adapter", "mmproj", "imatrix":
 		return fmt.Errorf("the file is of the type %q (general.type), expected a language model", kind)
 	}
-	parts, err := gguf.Default(uint64(1))(f.Uint("split.count"))
-	if err != nil {
-		return err
-	}
-	if parts > 1 {
-		return fmt.Errorf("the file is one of %d parts of a model (split.count), which is not supported: join them into one file", parts)
-	}
 	return nil
 }
 

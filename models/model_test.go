@@ -62,7 +62,7 @@ func TestFilesThatAreNoModel(t *testing.T) {
 	for want, w := range map[string]*gguf.Writer{
 		`key "general.architecture": the file has no such key`:                    gguf.NewWriter(),
 		`type "adapter" (general.type)`:                                           whole().Set("general.type", "adapter"),
-		`one of 3 parts of a model (split.count)`:                                 whole().Set("split.count", uint16(3)),
+		`is part 1 of 3, but has no split.tensors.count`:                                 whole().Set("split.count", uint16(3)),
 		`qwen2.context_length is 0, expected 1 to 2147483647`:                     whole().Set("qwen2.context_length", uint32(0)),
 		`qwen2.block_count is 4294967295, expected 1 to 4096`:                     whole().Set("qwen2.block_count", uint32(math.MaxUint32)),
 		`qwen2.attention.head_count is 0`:                                         whole().Set("qwen2.attention.head_count", uint32(0)),

@@ -11,6 +11,7 @@ import (
 type cursor struct {
 	r   io.ReaderAt
 	end int64 // first byte that may not be read
+	cut bool  // whether the file goes on behind end
 	off int64 // next byte to read
 	at  int64 // first byte of the field that was read or asked for last, for errors
 
@@ -21,8 +22,9 @@ type cursor struct {
 
 const bufferSize = 64 << 10
 
-func newCursor(r io.ReaderAt, end int64) *cursor {
-	return &cursor{r: r, end: end, back: make([]byte, bufferSize)}
+func newCursor(r io.ReaderAt, size int64) *cursor {
+	end := min(size, MaxHeader)
+	return &cursor{r: r, end: end, cut: end < size, back: make([]byte, min(end, bufferSize))}
 }
 
 // left is how many bytes may still be read.
@@ -31,6 +33,9 @@ func (c *cursor) left() uint64 { return uint64(c.end - c.off) }
 // need says whether n more bytes can be read; what names them in the error.
 func (c *cursor) need(n uint64, what string) error {
 	c.at = c.off
+	if n > c.left() && c.cut {
+		return fmt.Errorf("%s needs %d bytes and would end behind byte %d, the largest head that is read: %w", what, n, c.end, io.ErrUnexpectedEOF)
+	}
 	if n > c.left() {
 		return fmt.Errorf("%s needs %d bytes, but %d are left: the file is truncated or a length in it is wrong: %w",
 			what, n, c.left(), io.ErrUnexpectedEOF)

@@ -150,7 +150,7 @@ func (c *cursor) numbers(elem ValueType, n int) (any, error) {
 		for i, b := range raw {
 			v, err := toBool(b)
 			if err != nil {
-				return nil, fmt.Errorf("element %d: %w", i, err)
+				return nil, fmt.Errorf("element %d of the array: %w", i, err)
 			}
 			out[i] = v
 		}

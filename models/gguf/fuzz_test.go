@@ -1,18 +1,22 @@
 package gguf
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tokenrouter/tokenrouter/internal/ggufcorpus"
 )
 
 // Whatever the bytes are: a file whose parts lie within it, or an *Error within it.
 func FuzzRead(f *testing.F) {
 	f.Add(sample(f))
-	for _, c := range badFiles() {
-		if len(c.bytes) < 1<<16 {
-			f.Add(c.bytes)
-		}
+	for _, c := range corpus(f) {
+		b, err := os.ReadFile(filepath.Join(ggufcorpus.Dir, c.Path))
+		require.NoError(f, err)
+		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		g, err := read(b)

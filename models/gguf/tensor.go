@@ -14,7 +14,8 @@ type Tensor struct {
 	Name     string
 	Type     TensorType
 	Shape    []uint64 // elements per dimension; Shape[0] is the length of a row, which lies together
-	Offset   int64    // of the data in the file
+	Part     int      // which of File.Parts holds the data
+	Offset   int64    // of the data in that file
 	Size     int64    // of the data in bytes
 	Elements uint64
 
@@ -126,7 +127,7 @@ func (p *parser) layout() error {
 		}
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(p.f.Tensors[a].Offset, p.f.Tensors[b].Offset) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.f.Tensors[a].Offset, p.f.Tensors[b].Offset) })
 	for k := 1; k < len(order); k++ {
 		a, b := p.f.Tensors[order[k-1]], p.f.Tensors[order[k]]
 		if a.Offset+a.Size > b.Offset {
