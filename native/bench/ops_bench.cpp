@@ -251,7 +251,7 @@ void bench_model(const Options &o, const cpu::Ops &ops, cpu::Pool &pool, bool la
                     w.join();
                     ops.matmul_add(w, l.o.first(), narrow.acts, b, hidden.data(), n_embd);
                     w.join();
-                    ops.matmul_silu(w, l.gate.first(), l.up.first(), narrow.acts, b, hidden.data(), n_ff);
+                    ops.matmul_gated(w, l.gate.first(), l.up.first(), cpu::Gate::kSilu, narrow.acts, b, hidden.data(), n_ff);
                     w.join();
                     ops.matmul_add(w, l.down.first(), wide.acts, b, hidden.data(), n_embd);
                     w.join();

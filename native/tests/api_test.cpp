@@ -117,9 +117,21 @@ void test_bad_models() {
              const float infinite = INFINITY;
              std::memcpy(tensor(w, "blk.1.ffn_down.weight").data.data() + 40000, &infinite, sizeof infinite);
          }},
-        {TR_ERR_UNSUPPORTED, "rotary scaling of type \"yarn\"", [](auto &w) { w.string("qwen2.rope.scaling.type", "yarn"); }},
-        {TR_ERR_UNSUPPORTED, "linear rotary scaling by 4", [](auto &w) { w.f32("qwen2.rope.scale_linear", 4); }},
-        {TR_ERR_UNSUPPORTED, "a sliding attention window of 128", [](auto &w) { w.u32("qwen2.attention.sliding_window", 128); }},
+        {TR_ERR_UNSUPPORTED, "qwen2.rope.scaling.type is \"longrope\"", [](auto &w) {
+             w.string("qwen2.rope.scaling.type", "longrope");
+             w.f32("qwen2.rope.scaling.factor", 4);
+         }},
+        {TR_ERR_FORMAT, "\"qwen2.rope.scaling.original_context_length\" is missing", [](auto &w) {
+             w.string("qwen2.rope.scaling.type", "yarn");
+             w.f32("qwen2.rope.scaling.factor", 4);
+         }},
+        {TR_ERR_UNSUPPORTED, "qwen2.rope.scaling.factor is 0.5", [](auto &w) { w.f32("qwen2.rope.scaling.factor", 0.5); }},
+        {TR_ERR_UNSUPPORTED, "qwen2.attention.sliding_window is 128", [](auto &w) { w.u32("qwen2.attention.sliding_window", 128); }},
+        {TR_ERR_UNSUPPORTED, "qwen2.expert_count is 8", [](auto &w) { w.u32("qwen2.expert_count", 8); w.u32("qwen2.expert_used_count", 2); }},
+        {TR_ERR_FORMAT, "\"qwen2.expert_used_count\" is 9; expected 1 to 8", [](auto &w) { w.u32("qwen2.expert_count", 8); w.u32("qwen2.expert_used_count", 9); }},
+        {TR_ERR_UNSUPPORTED, "qwen2.final_logit_softcapping is 30", [](auto &w) { w.f32("qwen2.final_logit_softcapping", 30); }},
+        {TR_ERR_UNSUPPORTED, "qwen2.attention.scale is 0.25", [](auto &w) { w.f32("qwen2.attention.scale", 0.25f); }},
+        {TR_ERR_UNSUPPORTED, "qwen2.attention.kv_lora_rank is 512", [](auto &w) { w.u32("qwen2.attention.kv_lora_rank", 512); }},
         {TR_ERR_UNSUPPORTED, "values of 32 and 64 rotated dimensions", [](auto &w) { w.u32("qwen2.attention.value_length", 32); }},
         {TR_ERR_UNSUPPORTED, "32 rotated dimensions", [](auto &w) { w.u32("qwen2.rope.dimension_count", 32); }},
         {TR_ERR_UNSUPPORTED, "attention heads of 24 dimensions", [](auto &w) { w.u32("qwen2.attention.key_length", 24); w.u32("qwen2.rope.dimension_count", 24); }},
@@ -141,8 +153,8 @@ void test_bad_models() {
     check_load(TR_ERR_FORMAT, "\"qwen2.context_length\" is 0", with_u32("qwen2.context_length", 0));
     check_load(TR_ERR_FORMAT, "\"qwen2.embedding_length\" is 4294967295", with_u32("qwen2.embedding_length", UINT32_MAX));
     GgufWriter other;
-    other.string("general.architecture", "llama");
-    check_load(TR_ERR_UNSUPPORTED, "architecture \"llama\" is not supported; this build runs: qwen2", other);
+    other.string("general.architecture", "mamba");
+    check_load(TR_ERR_UNSUPPORTED, "architecture \"mamba\" is not supported; this build runs: gemma3, llama, qwen2, qwen3, qwen3moe", other);
     check_load(TR_ERR_FORMAT, "\"general.architecture\" is missing", GgufWriter{});
 
     tr_model_params p{};

@@ -1,7 +1,7 @@
-// The qwen2 forward pass against Transformers' implementation, through the C ABI.
+// The forward pass of every architecture against Transformers' implementation, through the C ABI.
 //
-// tools/reference/make_qwen2_tiny.py made the data: two tiny models with random float weights, and what
-// Qwen2ForCausalLM (float64) answers for a few prompts. Per output position the hidden state after the final norm and
+// tools/reference made the data (make_qwen2_tiny.py, make_tiny_models.py): tiny models with random float weights, and what
+// Transformers (float64) answers for a few prompts. Per output position the hidden state after the final norm and
 // the logits must agree to 1e-3 of their Euclidean length: the engine works in float32 and keeps keys and values as half
 // floats (unit roundoff 4.9e-4), so a right implementation stays below it and a wrong term does not.
 //
@@ -36,7 +36,7 @@ struct Golden {
     std::vector<Prompt> prompts;
 };
 
-// Reads the layout that write_golden() of make_qwen2_tiny.py documents.
+// Reads the layout that write_golden() of golden.py documents.
 class Reader {
 public:
     explicit Reader(const std::string &path) : path_(path) {
@@ -230,7 +230,9 @@ int main(int argc, char **argv) {
     const std::string directory = argc > 1 ? argv[1] : TR_TEST_DATA;
     try {
         bool good = true;
-        for (const char *name : {"qwen2-tiny-tied", "qwen2-tiny-untied"}) good = test_model(directory, name) && good;
+        for (const char *name : {"gemma3-tiny", "llama-tiny-linear", "llama-tiny-llama3", "qwen2-tiny-tied", "qwen2-tiny-untied",
+                                 "qwen3-tiny-tied", "qwen3-tiny-yarn", "qwen3moe-tiny"})
+            good = test_model(directory, name) && good;
         return good ? 0 : 1;
     } catch (const std::exception &e) {
         std::fprintf(stderr, "golden_test: %s\n", e.what());

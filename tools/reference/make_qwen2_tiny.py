@@ -6,7 +6,7 @@ exported as GGUF:
 
     qwen2-tiny-tied.gguf    F32 weights, output matrix tied to the embedding
     qwen2-tiny-untied.gguf  F16 weights (rounded before the run, so both sides hold the same numbers), own output matrix
-    qwen2-tiny-*.golden     logits and hidden states after the final norm (layout: write_golden)
+    qwen2-tiny-*.golden     logits and hidden states after the final norm (layout: golden.write_golden)
     qwen2-tiny-tokens.json  texts with their token ids, from the tokenizer that both files carry
 
 tools/reference/remake.sh makes an environment and runs this. The files are committed; only a change of this script is
@@ -15,7 +15,6 @@ a reason to make them again.
 
 import argparse
 import json
-import struct
 from pathlib import Path
 
 import gguf
@@ -23,6 +22,7 @@ import numpy as np
 import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
+from golden import write_golden
 from tiny_tokenizer import train
 
 VOCAB, HIDDEN, LAYERS, HEADS, KV_HEADS, FFN, CONTEXT = 320, 64, 2, 4, 2, 96, 512
@@ -68,43 +68,6 @@ def build(name: str, tied: bool, half: bool, seed: int) -> Qwen2ForCausalLM:
             # Norms and biases stay F32 in GGUF files, whatever the weights are.
             p.copy_(value.half().float() if half and p.dim() == 2 else value)
     return model
-
-
-def prompts() -> list[tuple[list[int], list[int]]]:
-    """(tokens, positions whose outputs are kept): short, one KV page and a bit, and more than one segment of 256."""
-    random = np.random.default_rng(7)
-    cases = [
-        ([5], [0]),
-        (list(map(int, random.integers(0, VOCAB, 9))), list(range(9))),
-        (list(map(int, random.integers(0, VOCAB, 41))), [0, 15, 30, 31, 32, 33, 40]),
-        (list(map(int, random.integers(0, VOCAB, 300))), [254, 255, 256, 257, 299]),
-    ]
-    return cases
-
-
-def run(model: Qwen2ForCausalLM, tokens: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Hidden states after the final norm [n, HIDDEN] and logits [n, VOCAB], computed in float64."""
-    exact = model.double()
-    with torch.no_grad():
-        hidden = exact.model(torch.tensor([tokens])).last_hidden_state[0]
-        logits = exact.lm_head(hidden)
-    return hidden.numpy().astype(np.float32), logits.numpy().astype(np.float32)
-
-
-def write_golden(path: Path, model: Qwen2ForCausalLM) -> None:
-    """Little-endian: "TRGOLD1\\0", int32 n_vocab, n_embd, n_prompts; then per prompt int32 n_tokens, n_outputs,
-    tokens[n_tokens], and per output int32 position, float hidden[n_embd], logits[n_vocab]."""
-    with path.open("wb") as f:
-        cases = prompts()
-        f.write(b"TRGOLD1\0" + struct.pack("<3i", VOCAB, HIDDEN, len(cases)))
-        for tokens, positions in cases:
-            hidden, logits = run(model, tokens)
-            spread = float(logits.std())
-            if not 0.5 < spread < 20:
-                raise SystemExit(f"{path.name}: logits have a standard deviation of {spread}; the test would say little")
-            f.write(struct.pack("<2i", len(tokens), len(positions)) + struct.pack(f"<{len(tokens)}i", *tokens))
-            for p in positions:
-                f.write(struct.pack("<i", p) + hidden[p].tobytes() + logits[p].tobytes())
 
 
 def write_tokenizer(writer: gguf.GGUFWriter, tokenizer) -> None:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes native/tests/data again: an environment with Transformers and torch under build/, then make_qwen2_tiny.py.
+# Makes native/tests/data again: an environment with Transformers and torch under build/, then the scripts that build models.
 # Needs about 6 GB of disk for the environment (torch from the package registry is the CUDA build; the run is on the CPU).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -16,4 +16,5 @@ if [ ! -x "$venv/bin/python" ]; then
     "$venv/bin/pip" install --quiet --requirement tools/reference/requirements.txt
 fi
 "$venv/bin/python" tools/reference/make_qwen2_tiny.py "$@"
+"$venv/bin/python" tools/reference/make_tiny_models.py "$@"
 ls -l native/tests/data

@@ -7,7 +7,7 @@ namespace tr::arch {
 namespace {
 
 // Far above any model, far below where products of them leave 64 bits.
-constexpr int64_t kMostLayers = 4096, kMostHeads = 4096, kMostWidth = 1 << 20, kMostContext = 1 << 28;
+constexpr int64_t kMostLayers = 4096, kMostHeads = 4096, kMostWidth = 1 << 20, kMostContext = 1 << 28, kMostExperts = 4096;
 
 constexpr int32_t kHeadDimStep = 16; // of the attention operator
 
@@ -34,21 +34,70 @@ void read_heads(const gguf::Metadata &m, const std::string &p, Shape &s) {
     }
 }
 
-void check_positions(const gguf::Metadata &m, const std::string &p, const Shape &s) {
-    const auto scaling = m.find_string(p + "rope.scaling.type");
-    if (scaling && *scaling != "none") {
-        fail(TR_ERR_UNSUPPORTED, "rotary scaling of type %s is not supported; this build runs models without", quoted(*scaling).c_str());
+// Settings of other models that change what is computed: fine if absent or of the value that does nothing.
+void refuse_settings(const gguf::Metadata &m, const std::string &p) {
+    struct Number {
+        const char *key;
+        double neutral; // 0 is neutral, too
+    };
+    static constexpr Number kNumbers[] = {
+        {"attn_logit_softcapping", 0},  {"final_logit_softcapping", 0},      {"logit_scale", 1},         {"embedding_scale", 1},
+        {"residual_scale", 1},          {"attention.clamp_kqv", 0},          {"attention.scale", 0},     {"expert_weights_scale", 1},
+        {"attention.max_alibi_bias", 0}, {"attention.temperature_scale", 0},
+    };
+    for (const Number &n : kNumbers) {
+        const auto value = m.find_number(p + n.key, -1e30, 1e30);
+        if (!value || *value == 0 || *value == n.neutral) continue;
+        fail(TR_ERR_UNSUPPORTED, "%s%s is %g: this build does not compute that", p.c_str(), n.key, *value);
     }
-    if (const auto linear = m.find_number(p + "rope.scale_linear", 0, 1e9); linear && *linear != 0 && *linear != 1) {
-        fail(TR_ERR_UNSUPPORTED, "linear rotary scaling by %g is not supported; this build runs models without", *linear);
-    }
-    const auto window = m.find_integer(p + "attention.sliding_window", 0, INT64_MAX);
-    if (window && *window > 0 && *window < s.n_ctx_train) {
-        fail(TR_ERR_UNSUPPORTED, "a sliding attention window of %lld tokens is not supported", static_cast<long long>(*window));
+    static constexpr const char *kCounts[] = {
+        "expert_shared_count",    "expert_group_count",     "leading_dense_block_count",
+        "attention.q_lora_rank",  "attention.kv_lora_rank", "ssm.conv_kernel",
+    };
+    for (const char *key : kCounts) {
+        const auto value = m.find_integer(p + key, 0, INT64_MAX);
+        if (!value || *value == 0) continue;
+        fail(TR_ERR_UNSUPPORTED, "%s%s is %lld: this build does not compute that", p.c_str(), key, static_cast<long long>(*value));
     }
 }
 
+// A mixture of experts, if the file has one.
+void read_experts(const gguf::Metadata &m, const std::string &p, Shape &s) {
+    s.n_expert = static_cast<int32_t>(m.find_integer(p + "expert_count", 0, kMostExperts).value_or(0));
+    if (s.n_expert == 0) return;
+    s.n_expert_used = static_cast<int32_t>(m.integer(p + "expert_used_count", 1, s.n_expert));
+    s.n_ff_expert = static_cast<int32_t>(m.find_integer(p + "expert_feed_forward_length", 1, kMostWidth).value_or(s.n_ff));
+}
+
 } // namespace
+
+void refuse_window(const gguf::Metadata &m, const std::string &prefix, const Shape &s) {
+    const std::string key = prefix + ".attention.sliding_window";
+    const auto window = m.find_integer(key, 0, INT64_MAX);
+    if (window && *window > 0 && *window < s.n_ctx_train) {
+        fail(TR_ERR_UNSUPPORTED, "%s is %lld: sliding attention windows are not supported for this architecture", key.c_str(),
+             static_cast<long long>(*window));
+    }
+}
+
+void refuse_experts(const gguf::Metadata &m, const std::string &prefix) {
+    const std::string key = prefix + ".expert_count";
+    const auto count = m.find_integer(key, 0, INT64_MAX);
+    if (count && *count > 0) {
+        fail(TR_ERR_UNSUPPORTED, "%s is %lld: mixtures of experts are not supported for this architecture", key.c_str(),
+             static_cast<long long>(*count));
+    }
+}
+
+void require_experts(const gguf::Metadata &m, const std::string &prefix, const Shape &s) {
+    const std::string p = prefix + ".";
+    if (s.n_expert == 0) fail(TR_ERR_FORMAT, "%sexpert_count is missing or 0: a mixture of experts needs experts", p.c_str());
+    const auto gating = m.find_integer(p + "expert_gating_func", 0, INT32_MAX); // 0: not stated, 1: softmax
+    if (gating && *gating > 1) {
+        fail(TR_ERR_UNSUPPORTED, "%sexpert_gating_func is %lld; this build runs routers with a softmax (1)", p.c_str(),
+             static_cast<long long>(*gating));
+    }
+}
 
 Shape read_shape(const gguf::Contents &file, const std::string &prefix) {
     const gguf::Metadata &m = file.metadata();
@@ -59,9 +108,9 @@ Shape read_shape(const gguf::Contents &file, const std::string &prefix) {
     s.n_ff = static_cast<int32_t>(m.integer(p + "feed_forward_length", 1, kMostWidth));
     s.n_ctx_train = static_cast<int32_t>(m.integer(p + "context_length", 1, kMostContext));
     s.norm_eps = static_cast<float>(m.number(p + "attention.layer_norm_rms_epsilon", 0, 0.1));
-    s.rope_base = static_cast<float>(m.find_number(p + "rope.freq_base", 1, 1e12).value_or(10000));
     read_heads(m, p, s);
-    check_positions(m, p, s);
+    read_experts(m, p, s);
+    refuse_settings(m, p);
 
     const gguf::Tensor *embedding = file.find("token_embd.weight");
     if (!embedding) fail(TR_ERR_FORMAT, "tensor \"token_embd.weight\" is missing");

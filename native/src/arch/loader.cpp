@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <exception>
 #include <mutex>
+#include <tuple>
 
 #include "arch/finite.h"
 #include "base/error.h"
@@ -19,15 +21,23 @@ long long ll(uint64_t v) { return static_cast<long long>(v); }
     fail(TR_ERR_FORMAT, "tensor %s has weights that are not finite numbers: the file is damaged", quoted(t.name).c_str());
 }
 
+// Where row i goes that Rows::kNeighboursToHalves puts into place.
+int64_t half_row(int64_t i, int64_t head_dim) {
+    const int64_t in_head = i % head_dim;
+    return i - in_head + in_head / 2 + in_head % 2 * (head_dim / 2);
+}
+
 } // namespace
 
-const gguf::Tensor &Loader::claim(const std::string &name, int64_t inputs, int64_t outputs) {
+const gguf::Tensor &Loader::claim(const std::string &name, int64_t inputs, int64_t outputs, int64_t count) {
     const gguf::Tensor *t = file_.contents.find(name);
     if (!t) fail(TR_ERR_FORMAT, "tensor \"%s\" is missing", name.c_str());
-    const auto n_inputs = static_cast<uint64_t>(inputs), n_outputs = static_cast<uint64_t>(outputs);
-    if (t->dims[0] != n_inputs || t->dims[1] != n_outputs || t->dims[2] != 1 || t->dims[3] != 1) {
-        fail(TR_ERR_FORMAT, "tensor \"%s\" is of shape [%lld, %lld, %lld, %lld]; the metadata asks for [%lld, %lld]", name.c_str(),
-             ll(t->dims[0]), ll(t->dims[1]), ll(t->dims[2]), ll(t->dims[3]), static_cast<long long>(inputs), static_cast<long long>(outputs));
+    const auto is = [t](int i, int64_t n) { return t->dims[i] == static_cast<uint64_t>(n); };
+    if (!is(0, inputs) || !is(1, outputs) || !is(2, count) || !is(3, 1)) {
+        const std::string third = count == 1 ? "" : ", " + std::to_string(count);
+        fail(TR_ERR_FORMAT, "tensor \"%s\" is of shape [%lld, %lld, %lld, %lld]; the metadata asks for [%lld, %lld%s]", name.c_str(),
+             ll(t->dims[0]), ll(t->dims[1]), ll(t->dims[2]), ll(t->dims[3]), static_cast<long long>(inputs), static_cast<long long>(outputs),
+             third.c_str());
     }
     check_type(*t);
     claimed_.insert(t);
@@ -42,16 +52,26 @@ void Loader::check_type(const gguf::Tensor &t) const {
          gguf::storage(id)->name, quant::supported_names().c_str());
 }
 
-void Loader::matrix(cpu::Matrix &m, const std::string &name, int64_t inputs, int64_t outputs) {
-    const gguf::Tensor &t = claim(name, inputs, outputs);
+void Loader::claim_matrix(cpu::Matrix &m, const gguf::Tensor &t, int64_t index, int64_t count, Rows rows) {
     m.type = t.type;
-    m.rows = outputs;
-    m.cols = inputs;
+    m.rows = static_cast<int64_t>(t.dims[1]);
+    m.cols = static_cast<int64_t>(t.dims[0]);
     m.exact_float = options_.exact_float;
-    claims_.push_back({&m, &t});
+    const uint64_t bytes = t.bytes / static_cast<uint64_t>(count);
+    claims_.push_back({&m, &t, static_cast<uint64_t>(index) * bytes, bytes, rows});
 }
 
-void Loader::vector(Array<float> &v, const std::string &name, int64_t n) {
+void Loader::matrix(cpu::Matrix &m, const std::string &name, int64_t inputs, int64_t outputs, Rows rows) {
+    claim_matrix(m, claim(name, inputs, outputs), 0, 1, rows);
+}
+
+void Loader::matrices(std::vector<cpu::Matrix> &m, const std::string &name, int64_t inputs, int64_t outputs, int64_t count) {
+    const gguf::Tensor &t = claim(name, inputs, outputs, count);
+    m.resize(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; i++) claim_matrix(m[static_cast<size_t>(i)], t, i, count, Rows::kAsStored);
+}
+
+void Loader::vector(Array<float> &v, const std::string &name, int64_t n, Rows rows) {
     const gguf::Tensor &t = claim(name, n, 1);
     if (quant::type_info(static_cast<uint32_t>(t.type))->block != 1) {
         fail(TR_ERR_UNSUPPORTED, "tensor \"%s\" is of type %s; this build reads norms and biases as F32, F16 or BF16", name.c_str(),
@@ -62,6 +82,10 @@ void Loader::vector(Array<float> &v, const std::string &name, int64_t n) {
     if (!blocks_finite(t.type, bytes.data(), t.elements)) fail_not_finite(t);
     v = Array<float>(static_cast<size_t>(n), "a norm or bias");
     quant::dequantize(t.type, bytes.data(), v.data(), v.size());
+    if (rows == Rows::kNeighboursToHalves) {
+        const std::vector<float> stored(v.data(), v.data() + n);
+        for (int64_t i = 0; i < n; i++) v[static_cast<size_t>(half_row(i, head_dim_))] = stored[static_cast<size_t>(i)];
+    }
     weight_bytes_ += v.size() * sizeof(float);
 }
 
@@ -88,6 +112,16 @@ static int64_t slab_rows(size_t row_bytes) {
 
 // Every worker reads slabs of rows into its own staging memory, checks them there and packs them: what has been checked is
 // what is packed, whatever happens to the file meanwhile.
+// The whole matrix as Rows::kNeighboursToHalves puts it.
+std::vector<uint8_t> Loader::halves(const Claim &claim) const {
+    std::vector<uint8_t> stored(claim.bytes), put(claim.bytes);
+    file_.read(*claim.tensor, claim.offset, stored.size(), stored.data());
+    const size_t row = claim.bytes / static_cast<size_t>(claim.matrix->rows);
+    for (int64_t i = 0; i < claim.matrix->rows; i++)
+        std::memcpy(put.data() + static_cast<size_t>(half_row(i, head_dim_)) * row, stored.data() + static_cast<size_t>(i) * row, row);
+    return put;
+}
+
 void Loader::pack(const Claim &claim) {
     cpu::Matrix &m = *claim.matrix;
     const gguf::Tensor &t = *claim.tensor;
@@ -99,6 +133,8 @@ void Loader::pack(const Claim &claim) {
     const int64_t rows = slab_rows(row_bytes), n_slabs = (m.rows + rows - 1) / rows;
     staging_.resize(static_cast<size_t>(options_.pool.size()));
     for (auto &s : staging_) s.resize(static_cast<size_t>(std::min(rows, m.rows)) * row_bytes);
+
+    const std::vector<uint8_t> reordered = claim.rows == Rows::kAsStored ? std::vector<uint8_t>() : halves(claim);
 
     std::mutex mutex;
     std::exception_ptr fault; // the first one of any worker
@@ -116,7 +152,9 @@ void Loader::pack(const Claim &claim) {
                 options_.ops.packed_bytes(slab); // sets the layout
                 slab.data = {m.data.get() + at, [](uint8_t *) {}};
                 const size_t n = static_cast<size_t>(slab.rows) * row_bytes;
-                file_.read(t, static_cast<uint64_t>(i * rows) * row_bytes, n, bytes);
+                const uint64_t from = static_cast<uint64_t>(i * rows) * row_bytes;
+                if (reordered.empty()) file_.read(t, claim.offset + from, n, bytes);
+                else std::memcpy(bytes, reordered.data() + from, n);
                 if (!blocks_finite(t.type, bytes, n / info.bytes)) fail_not_finite(t);
                 cpu::Worker alone = cpu::Worker::alone();
                 options_.ops.pack(alone, slab, bytes);
@@ -133,17 +171,16 @@ void Loader::finish() {
     check_all_claimed();
     // In the order of the file, so that it is read once from front to back.
     std::sort(claims_.begin(), claims_.end(), [](const Claim &a, const Claim &b) {
-        return std::pair(a.tensor->part, a.tensor->offset) < std::pair(b.tensor->part, b.tensor->offset);
+        return std::tuple(a.tensor->part, a.tensor->offset, a.offset) < std::tuple(b.tensor->part, b.tensor->offset, b.offset);
     });
     uint64_t total = 0, done = 0;
-    for (const Claim &c : claims_) total += c.tensor->bytes;
+    for (const Claim &c : claims_) total += c.bytes;
     report(0, total);
     for (size_t i = 0; i < claims_.size(); i++) {
-        const gguf::Tensor &t = *claims_[i].tensor;
-        if (i == 0) file_.will_need(t);
-        if (i + 1 < claims_.size()) file_.will_need(*claims_[i + 1].tensor);
+        if (i == 0) file_.will_need(*claims_[i].tensor);
+        if (i + 1 < claims_.size() && claims_[i + 1].tensor != claims_[i].tensor) file_.will_need(*claims_[i + 1].tensor);
         pack(claims_[i]);
-        report(done += t.bytes, total);
+        report(done += claims_[i].bytes, total);
     }
 }
 

@@ -19,16 +19,25 @@ struct LoadOptions {
     int32_t *progress;    // NULL, or where thousandths done are stored atomically
 };
 
+// In which order the rows of a matrix, or the values of a vector, are to lie in memory.
+enum class Rows : uint8_t {
+    kAsStored,
+    kNeighboursToHalves, // within each head: rows 0, 2, 4, ... of the file first, then 1, 3, 5, ...
+};
+
 // First every tensor is claimed, then finish() reads them all. Every method throws Error naming the tensor.
 class Loader {
 public:
-    Loader(const gguf::File &file, const LoadOptions &options) : file_(file), options_(options) {}
+    // head_dim: of the heads that Rows speaks of.
+    Loader(const gguf::File &file, const LoadOptions &options, int32_t head_dim) : file_(file), options_(options), head_dim_(head_dim) {}
 
     bool has(const std::string &name) const { return file_.contents.find(name) != nullptr; }
     // A matrix of `inputs` times `outputs` weights. `m` must stay where it is until finish().
-    void matrix(cpu::Matrix &m, const std::string &name, int64_t inputs, int64_t outputs);
+    void matrix(cpu::Matrix &m, const std::string &name, int64_t inputs, int64_t outputs, Rows rows = Rows::kAsStored);
+    // `count` matrices of that size in one tensor. The vector must stay where it is until finish().
+    void matrices(std::vector<cpu::Matrix> &m, const std::string &name, int64_t inputs, int64_t outputs, int64_t count);
     // A vector of floats, stored as F32, F16 or BF16.
-    void vector(Array<float> &v, const std::string &name, int64_t n);
+    void vector(Array<float> &v, const std::string &name, int64_t n, Rows rows = Rows::kAsStored);
     // Packs all matrices that were claimed. A tensor of the file that nobody claimed is an error: the model would not be
     // what the file means.
     void finish();
@@ -40,15 +49,20 @@ private:
     struct Claim {
         cpu::Matrix *matrix;
         const gguf::Tensor *tensor;
+        uint64_t offset, bytes;     // of the matrix within the tensor
+        Rows rows;
     };
-    const gguf::Tensor &claim(const std::string &name, int64_t inputs, int64_t outputs);
+    const gguf::Tensor &claim(const std::string &name, int64_t inputs, int64_t outputs, int64_t count = 1);
+    void claim_matrix(cpu::Matrix &m, const gguf::Tensor &t, int64_t index, int64_t count, Rows rows);
     void check_all_claimed() const;
+    std::vector<uint8_t> halves(const Claim &claim) const;
     void pack(const Claim &claim);
     void check_type(const gguf::Tensor &t) const;
     void report(uint64_t done, uint64_t total) const;
 
     const gguf::File &file_;
     const LoadOptions &options_;
+    const int32_t head_dim_;
     std::vector<Claim> claims_;
     std::unordered_set<const gguf::Tensor *> claimed_;
     std::vector<std::vector<uint8_t>> staging_; // per worker, what it has read of the file and not packed yet

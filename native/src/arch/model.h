@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/rotary.h"
 #include "base/memory.h"
 #include "cpu/ops.h"
 #include "tokenrouter.h"
@@ -14,7 +15,8 @@ namespace tr::arch {
 // The numbers that shape a decoder's tensors.
 struct Shape {
     int32_t n_vocab, n_embd, n_layer, n_head, n_head_kv, head_dim, n_ff, n_ctx_train;
-    float norm_eps, rope_base;
+    float norm_eps;
+    int32_t n_expert, n_expert_used, n_ff_expert; // 0: the feed-forward networks are no mixture of experts
 
     int64_t q_dim() const { return int64_t{n_head} * head_dim; }
     int64_t kv_dim() const { return int64_t{n_head_kv} * head_dim; }
@@ -50,6 +52,25 @@ private:
     std::vector<cpu::Activations> own_; // one per worker
 };
 
+// cos and sin of a Rotary's angles, times its magnitude.
+struct RotaryTable {
+    Array<float> cos, sin; // [n_positions][head_dim/2]
+};
+
+// Working memory of a mixture of experts. A pair is a column and one of the experts chosen for it; pairs lie sorted by expert.
+struct ExpertWorkspace {
+    Array<float> normed;        // [max_columns][n_embd] what goes in
+    Array<float> scores;        // [max_columns][n_expert] of the router
+    Array<int32_t> chosen;      // [max_columns][n_used] experts, rising
+    Array<float> weight;        // [max_columns][n_used] of the chosen
+    Array<int32_t> pair_at;     // [max_columns][n_used] index of the pair
+    Array<int32_t> begin;       // [n_expert + 1] first pair of each expert
+    Array<int32_t> column;      // [pairs] of each pair
+    Array<float> gathered;      // [pairs][n_embd] what goes into each pair's expert, then what comes out
+    Array<float> hidden;        // [pairs][n_ff_expert]
+    cpu::Activations inputs, gated; // of all pairs
+};
+
 // The KV cache of an arena and the working memory of its steps. Allocated once; a step allocates nothing.
 struct Workspace {
     int32_t n_pages, max_columns, max_output_columns;
@@ -58,10 +79,12 @@ struct Workspace {
     Array<float> k, v;       // [max_columns][kv_dim]
     Array<float> attention;  // [max_columns][q_dim]
     Array<float> ffn;        // [max_columns][n_ff]
+    Array<float> branch;     // [max_columns][n_embd] what a part adds to x, where it is normed before that
+    ExpertWorkspace experts;
     Inputs normed, attended, gated, outputs; // of the matrices
     cpu::AttentionScratch scratch;
     int32_t n_positions;     // a sequence of this arena is no longer than this
-    Array<float> cos, sin;   // [n_positions][head_dim/2]
+    std::vector<RotaryTable> rotary; // one per Model::rotaries
     Array<uint16_t> keys, values; // [n_layer] of what cpu::KvLayer describes, n_pages each
 
     cpu::KvLayer layer(const Shape &shape, int32_t layer) const {
@@ -90,11 +113,13 @@ public:
 
     // The forms of activations that the matrices of each group need: reserved with a workspace.
     struct Forms {
-        uint32_t normed, attended, gated, outputs;
+        uint32_t normed = 0, attended = 0, gated = 0, outputs = 0;
+        uint32_t expert_inputs = 0, expert_gated = 0;
     };
     virtual Forms forms() const = 0;
 
     Shape shape{};
+    std::vector<Rotary> rotaries; // of the kinds of layers
     std::string architecture, name;
     uint64_t n_params = 0, weight_bytes = 0;
 };

@@ -11,7 +11,7 @@ struct Architecture {
     std::unique_ptr<Model> (*load)(const gguf::File &, const LoadOptions &);
 };
 constexpr Architecture kArchitectures[] = {
-    {"qwen2", load_qwen2},
+    {"gemma3", load_gemma3}, {"llama", load_llama}, {"qwen2", load_qwen2}, {"qwen3", load_qwen3}, {"qwen3moe", load_qwen3moe},
 };
 
 } // namespace

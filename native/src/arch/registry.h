@@ -11,6 +11,10 @@ namespace tr::arch {
 std::unique_ptr<Model> load_model(const gguf::File &file, const LoadOptions &options);
 
 // One function per architecture, each in the file of its name.
+std::unique_ptr<Model> load_gemma3(const gguf::File &file, const LoadOptions &options);
+std::unique_ptr<Model> load_llama(const gguf::File &file, const LoadOptions &options);
 std::unique_ptr<Model> load_qwen2(const gguf::File &file, const LoadOptions &options);
+std::unique_ptr<Model> load_qwen3(const gguf::File &file, const LoadOptions &options);
+std::unique_ptr<Model> load_qwen3moe(const gguf::File &file, const LoadOptions &options);
 
 } // namespace tr::arch

@@ -10,21 +10,39 @@ namespace tr::arch {
 
 namespace {
 
-// cos and sin of position * base^(-2i/head_dim) for i < head_dim/2 (Su et al., "RoFormer", section 3.2.2). Computed in
-// double: a float32 angle is off by 1e-3 at position 32768.
-void fill_rope(cpu::Worker &worker, const Shape &shape, Workspace &ws) {
-    const int32_t half = shape.head_dim / 2;
+// Angles are computed in double: a float32 angle is off by 1e-3 at position 32768.
+void fill_rotary(cpu::Worker &worker, const Rotary &rotary, int32_t n_positions, RotaryTable &table) {
+    const auto half = static_cast<int64_t>(rotary.frequency.size());
     for (int64_t i; (i = worker.next(half)) < half;) {
-        const double frequency = std::pow(double{shape.rope_base}, -2.0 * static_cast<double>(i) / shape.head_dim);
-        for (int32_t position = 0; position < ws.n_positions; position++) {
+        const double frequency = rotary.frequency[static_cast<size_t>(i)];
+        for (int32_t position = 0; position < n_positions; position++) {
             const auto at = static_cast<size_t>(int64_t{position} * half + i);
-            ws.cos[at] = static_cast<float>(std::cos(position * frequency));
-            ws.sin[at] = static_cast<float>(std::sin(position * frequency));
+            table.cos[at] = static_cast<float>(rotary.magnitude * std::cos(position * frequency));
+            table.sin[at] = static_cast<float>(rotary.magnitude * std::sin(position * frequency));
         }
     }
 }
 
 size_t product(int64_t a, int64_t b) { return static_cast<size_t>(a) * static_cast<size_t>(b); }
+
+void reserve_experts(ExpertWorkspace &e, const Shape &s, const Model::Forms &forms, int64_t n) {
+    const int64_t pairs = n * s.n_expert_used;
+    e.normed = Array<float>(product(n, s.n_embd), "the inputs of experts");
+    e.scores = Array<float>(product(n, s.n_expert), "the scores of experts");
+    e.chosen = Array<int32_t>(static_cast<size_t>(pairs), "the chosen experts");
+    e.weight = Array<float>(static_cast<size_t>(pairs), "the weights of experts");
+    e.pair_at = Array<int32_t>(static_cast<size_t>(pairs), "the chosen experts");
+    e.column = Array<int32_t>(static_cast<size_t>(pairs), "the chosen experts");
+    e.begin = Array<int32_t>(static_cast<size_t>(s.n_expert) + 1, "the chosen experts");
+    e.gathered = Array<float>(product(pairs, s.n_embd), "the inputs of experts");
+    e.hidden = Array<float>(product(pairs, s.n_ff_expert), "the values of experts");
+    try {
+        e.inputs.reserve(pairs, s.n_embd, forms.expert_inputs);
+        e.gated.reserve(pairs, s.n_ff_expert, forms.expert_gated);
+    } catch (const std::bad_alloc &) {
+        fail(TR_ERR_NO_MEMORY, "cannot allocate the prepared activations of experts");
+    }
+}
 
 } // namespace
 
@@ -57,6 +75,7 @@ std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSiz
     ws->v = Array<float>(product(n, s.kv_dim()), "the values of a step");
     ws->attention = Array<float>(product(n, s.q_dim()), "the attention output of a step");
     ws->ffn = Array<float>(product(n, s.n_ff), "the feed-forward values of a step");
+    ws->branch = Array<float>(product(n, s.n_embd), "the branch of a step");
     const Model::Forms forms = model.forms();
     ws->normed.reserve(n, s.n_embd, forms.normed, pool.size());
     ws->attended.reserve(n, s.q_dim(), forms.attended, pool.size());
@@ -68,10 +87,15 @@ std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSiz
         fail(TR_ERR_NO_MEMORY, "cannot allocate the working memory of attention");
     }
 
+    if (s.n_expert > 0) reserve_experts(ws->experts, s, forms, n);
+
     const size_t angles = product(ws->n_positions, s.head_dim / 2);
-    ws->cos = Array<float>(angles, "the rotary embedding's table");
-    ws->sin = Array<float>(angles, "the rotary embedding's table");
-    pool.run([&](cpu::Worker &worker) { fill_rope(worker, s, *ws); });
+    for (const Rotary &rotary : model.rotaries) {
+        RotaryTable &table = ws->rotary.emplace_back();
+        table.cos = Array<float>(angles, "the rotary embedding's table");
+        table.sin = Array<float>(angles, "the rotary embedding's table");
+        pool.run([&](cpu::Worker &worker) { fill_rotary(worker, rotary, ws->n_positions, table); });
+    }
     return ws;
 }
 

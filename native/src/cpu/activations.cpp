@@ -10,9 +10,15 @@ template <class Record> Buffer records(int64_t columns, int64_t k) {
 
 } // namespace
 
-Activations::Activations() : impl(std::make_unique<Impl>()) {}
+Activations::Activations() : impl(std::make_shared<Impl>()) {}
 Activations::Activations(Activations &&) noexcept = default;
 Activations::~Activations() = default;
+
+Activations Activations::from(int64_t first) const {
+    Activations part(impl);
+    part.first_column = first_column + first;
+    return part;
+}
 
 void Activations::reserve(int64_t max_columns, int64_t max_k, uint32_t forms) {
     if (forms & kActF32) impl->f32 = records<RecordF32>(max_columns, max_k);

@@ -70,14 +70,20 @@ template <class Record> struct RecordView {
     }
 };
 
+// n columns have n times the blocks of one, however they are arranged in slabs.
+template <class Record> TR_ALWAYS_INLINE RecordView<Record> view_records(Record *base, const Activations &a, int64_t n, int64_t k) {
+    const int64_t blocks = record_blocks<Record>(k);
+    return {base + a.first_column * blocks, blocks, n};
+}
+
 TR_ALWAYS_INLINE RecordView<RecordF32> view_f32(const Activations &a, int64_t n, int64_t k) {
-    return {reinterpret_cast<RecordF32 *>(a.impl->f32.get()), record_blocks<RecordF32>(k), n};
+    return view_records(reinterpret_cast<RecordF32 *>(a.impl->f32.get()), a, n, k);
 }
 TR_ALWAYS_INLINE RecordView<RecordQ32> view_q32(const Activations &a, int64_t n, int64_t k) {
-    return {reinterpret_cast<RecordQ32 *>(a.impl->q32.get()), record_blocks<RecordQ32>(k), n};
+    return view_records(reinterpret_cast<RecordQ32 *>(a.impl->q32.get()), a, n, k);
 }
 TR_ALWAYS_INLINE RecordView<RecordQ256> view_q256(const Activations &a, int64_t n, int64_t k) {
-    return {reinterpret_cast<RecordQ256 *>(a.impl->q256.get()), record_blocks<RecordQ256>(k), n};
+    return view_records(reinterpret_cast<RecordQ256 *>(a.impl->q256.get()), a, n, k);
 }
 
 } // namespace tr::cpu

@@ -37,10 +37,16 @@ struct AttentionItem {
     int64_t token, tokens;      // first query token and count
     int32_t head, heads;        // first query head and count; row = token * heads + head
     int32_t head_kv;
-    int64_t segments;           // KV segments that the last token sees
+    int64_t segments;           // KV segments that its tokens see, from first_segment on
+    int64_t first_segment;      // the first one that the first token sees
     int64_t slot;               // first slot: [row][segment]
     int64_t index;              // of the item
 };
+
+// The first position that a token at `position` sees.
+TR_ALWAYS_INLINE int64_t first_seen(const AttentionShape &shape, int64_t position) {
+    return shape.window > 0 && position >= shape.window ? position + 1 - shape.window : 0;
+}
 
 // Walks the items of a batch in order. Every worker walks for itself, forwards only.
 class AttentionWalk {
@@ -59,7 +65,7 @@ public:
         if (tokens_ == 0) measure_block();
         const int32_t head_kv = static_cast<int32_t>(span_ / spans_), first = static_cast<int32_t>(span_ % spans_) * heads_;
         const int32_t heads = group_ - first < heads_ ? group_ - first : heads_;
-        item = {token_, tokens_, head_kv * group_ + first, heads, head_kv, segments_, slot_, index_};
+        item = {token_, tokens_, head_kv * group_ + first, heads, head_kv, segments_, first_segment_, slot_, index_};
         slot_ += tokens_ * heads * segments_;
         index_++;
         span_++;
@@ -72,14 +78,15 @@ private:
         while (tokens_ < block_ && token_ + tokens_ < n_ && all_[token_ + tokens_].pages == all_[token_].pages &&
                all_[token_ + tokens_].position == all_[token_].position + tokens_)
             tokens_++;
-        segments_ = all_[token_ + tokens_ - 1].position / kKvSegment + 1;
+        first_segment_ = first_seen(shape_, all_[token_].position) / kKvSegment;
+        segments_ = all_[token_ + tokens_ - 1].position / kKvSegment + 1 - first_segment_;
     }
 
     const AttentionShape &shape_;
     const QueryToken *all_;
     int64_t n_;
     int32_t group_, heads_, spans_;
-    int64_t block_, token_ = 0, tokens_ = 0, segments_ = 0, span_ = 0, slot_ = 0, index_ = 0;
+    int64_t block_, token_ = 0, tokens_ = 0, segments_ = 0, first_segment_ = 0, span_ = 0, slot_ = 0, index_ = 0;
 };
 
 // Pieces of work of a batch, and whether they are (item, segment) pairs or whole items.

@@ -50,8 +50,14 @@ struct Activations {
     Activations(Activations &&) noexcept;
     ~Activations();
     void reserve(int64_t max_columns, int64_t max_k, uint32_t forms); // throws std::bad_alloc
+    // The memory from a column on, for a batch of its own beside others. All of them must have the same k.
+    Activations from(int64_t first_column) const;
     struct Impl;
-    std::unique_ptr<Impl> impl;
+    std::shared_ptr<Impl> impl;
+    int64_t first_column = 0;
+
+private:
+    explicit Activations(std::shared_ptr<Impl> shared) : impl(std::move(shared)) {}
 };
 
 // One query token of the ragged batch.
@@ -70,7 +76,21 @@ struct KvLayer {
 struct AttentionShape {
     int32_t n_head, n_head_kv, head_dim; // n_head a multiple of n_head_kv; head_dim a multiple of 16, at most kMaxHeadDim
     int32_t page_tokens;                 // TR_PAGE_TOKENS (= kPageTokens)
-    float scale;                         // 1/sqrt(head_dim)
+    float scale;                         // of the scores; 1/sqrt(head_dim) as a rule
+    int32_t window = 0;                  // positions that a token sees, its own included; 0: all
+};
+
+// What happens to queries and keys before they meet.
+struct Rotation {
+    const float *cos, *sin;              // tables [position][head_dim/2] of the rotary embedding
+    const float *q_gain = nullptr, *k_gain = nullptr; // [head_dim], or null: an RMS norm of every head before it is rotated
+    float eps = 0;                       // of these norms
+};
+
+// The function that a feed-forward network's gate goes through.
+enum class Gate : uint8_t {
+    kSilu, // x / (1 + exp(-x))
+    kGelu, // x / (1 + exp(-2u)), u = sqrt(2/pi) (x + 0.044715 x^3): x/2 (1 + tanh u), the usual approximation of GELU
 };
 
 constexpr int32_t kPageTokens = 32;
@@ -100,22 +120,25 @@ struct Ops {
     // y := x * gain / sqrt(mean(x^2) + eps) per row; acts := y in `forms`; y itself is stored when y != nullptr.
     void (*rms_norm)(Worker &, const float *x, int64_t n, int64_t k, const float *gain, float eps, float *y,
                      uint32_t forms, Activations &acts);
+    // x += y * gain / sqrt(mean(y^2) + eps) per row: a norm after a part of a layer, and the residual sum.
+    void (*add_norm)(Worker &, const float *y, int64_t n, int64_t k, const float *gain, float eps, float *x);
 
     // ---- matrix products over all n columns of acts: out[c*stride + r], r < m.rows
     // out := W acts (+ bias if not null)
     void (*matmul)(Worker &, const Matrix &m, const Activations &acts, int64_t n, const float *bias, float *out, int64_t stride);
     // out += W acts (the residual stream)
     void (*matmul_add)(Worker &, const Matrix &m, const Activations &acts, int64_t n, float *out, int64_t stride);
-    // out := silu(G acts) * (U acts), silu(x) = x / (1 + exp(-x))
-    void (*matmul_silu)(Worker &, const Matrix &gate, const Matrix &up, const Activations &acts, int64_t n, float *out, int64_t stride);
+    // out := f(G acts) * (U acts), f as `kind` says
+    void (*matmul_gated)(Worker &, const Matrix &gate, const Matrix &up, Gate kind, const Activations &acts, int64_t n, float *out,
+                         int64_t stride);
 
-    // ---- positions. NeoX pairs (i, i + head_dim/2). cos/sin are tables [position][head_dim/2].
-    // Rotates q in place ([n][n_head*head_dim]) and k, then stores k and v ([n][n_head_kv*head_dim]) as half floats into
-    // the pages of their tokens.
+    // ---- positions. Pairs (i, i + head_dim/2).
+    // Norms (if asked for) and rotates q in place ([n][n_head*head_dim]) and k, then stores k and v ([n][n_head_kv*head_dim])
+    // as half floats into the pages of their tokens.
     void (*rope_store)(Worker &, const AttentionShape &, const QueryToken *tokens, int64_t n, float *q, float *k, const float *v,
-                       const float *cos, const float *sin, KvLayer kv);
-    // Causal attention of every query token over positions 0..position of its own sequence, as stored in kv. Segments of
-    // kKvSegment positions are reduced on their own and merged in order. out is [n][n_head*head_dim]. Consecutive tokens
+                       const Rotation &rotation, KvLayer kv);
+    // Causal attention of every query token over the positions of its own sequence up to its own, as stored in kv: all, or
+    // the last shape.window. Segments of kKvSegment positions are reduced on their own and merged in order. out is [n][n_head*head_dim]. Consecutive tokens
     // of a sequence (same page table pointer, positions rising by one) share what they read.
     void (*attention)(Worker &, const AttentionShape &, const QueryToken *tokens, int64_t n, const float *q, KvLayer kv,
                       AttentionScratch &scratch, float *out);

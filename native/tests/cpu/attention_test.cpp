@@ -11,14 +11,18 @@ namespace {
 
 struct Heads {
     int32_t n_head, n_head_kv, head_dim;
+    int32_t window = 0;  // positions seen; 0: all
+    bool norms = false;  // of heads, before the rotation
 };
+
+constexpr float kEps = 1e-3f;
 
 // One layer's cache and sequences whose pages lie scattered in it. What no token has written is NaN: attention must not
 // read it into any result.
 class Layer {
 public:
     Layer(const Heads &h, const std::vector<int64_t> &lengths, uint64_t seed)
-        : shape{h.n_head, h.n_head_kv, h.head_dim, cpu::kPageTokens, 1 / std::sqrt(static_cast<float>(h.head_dim))}, lengths_(lengths) {
+        : shape{h.n_head, h.n_head_kv, h.head_dim, cpu::kPageTokens, 1 / std::sqrt(static_cast<float>(h.head_dim)), h.window}, lengths_(lengths), norms_(h.norms) {
         test::Random random(seed);
         int64_t total = 0;
         for (int64_t length : lengths) total += (length + cpu::kPageTokens - 1) / cpu::kPageTokens;
@@ -43,6 +47,10 @@ public:
                 cos_.push_back(static_cast<float>(std::cos(angle)));
                 sin_.push_back(static_cast<float>(std::sin(angle)));
             }
+        for (int i = 0; i < h.head_dim; i++) {
+            q_gain_.push_back(random.uniform(0.5f, 1.5f));
+            k_gain_.push_back(random.uniform(0.5f, 1.5f));
+        }
         scratch_.reserve(h.head_dim);
     }
 
@@ -69,7 +77,8 @@ public:
         const auto n = static_cast<int64_t>(tokens.size());
         const cpu::KvLayer kv{k_cache_.data(), v_cache_.data()};
         pool.run([&](cpu::Worker &w) {
-            ops.rope_store(w, shape, tokens.data(), n, q.data(), k.data(), v.data(), cos_.data(), sin_.data(), kv);
+            ops.rope_store(w, shape, tokens.data(), n, q.data(), k.data(), v.data(), 
+                           {cos_.data(), sin_.data(), norms_ ? q_gain_.data() : nullptr, norms_ ? k_gain_.data() : nullptr, kEps}, kv);
             w.join();
             ops.attention(w, shape, tokens.data(), n, q.data(), kv, scratch_, out.data());
         });
@@ -89,7 +98,8 @@ public:
             };
             std::vector<double> weight;
             double largest = -INFINITY, sum = 0;
-            for (int64_t i = 0; i <= position; i++) {
+            const int64_t first = shape.window > 0 ? std::max<int64_t>(0, position + 1 - shape.window) : 0;
+            for (int64_t i = first; i <= position; i++) {
                 double score = 0;
                 for (int32_t d = 0; d < dim; d++)
                     score += static_cast<double>(q[h * dim + d]) *
@@ -98,26 +108,35 @@ public:
                 largest = std::max(largest, weight.back());
             }
             for (double &w : weight) sum += w = std::exp(w - largest);
-            for (int64_t i = 0; i <= position; i++)
+            for (int64_t i = first; i <= position; i++)
                 for (int32_t d = 0; d < dim; d++)
                     out[static_cast<size_t>(h * dim + d)] +=
-                        weight[static_cast<size_t>(i)] / sum *
+                        weight[static_cast<size_t>(i - first)] / sum *
                         quant::half_to_float(v_cache_[static_cast<size_t>(base(i) + i % cpu::kPageTokens * dim + d)]);
         }
         return out;
     }
 
-    // The rotation in double precision: pair (i, i + head_dim/2) by the angle position / 10000^(2i/head_dim).
+    // The norm of a head, if there is one, and the rotation in double precision: pair (i, i + head_dim/2) by the angle
+    // position / 10000^(2i/head_dim).
     void check_rotation(size_t sequence, int64_t position, const float *rotated, const char *isa) const {
-        for (int32_t h = 0; h < shape.n_head; h++)
+        for (int32_t h = 0; h < shape.n_head; h++) {
+            const float *head = q_[sequence].data() + (position * shape.n_head + h) * shape.head_dim;
+            std::vector<double> q(head, head + shape.head_dim);
+            if (norms_) {
+                double squares = 0;
+                for (double v : q) squares += v * v;
+                for (size_t i = 0; i < q.size(); i++) q[i] *= q_gain_[i] / std::sqrt(squares / shape.head_dim + static_cast<double>(kEps));
+            }
             for (int32_t i = 0; i < shape.head_dim / 2; i++) {
-                const int32_t a = h * shape.head_dim + i, b = a + shape.head_dim / 2;
-                const float *q = q_[sequence].data() + position * shape.n_head * shape.head_dim;
+                const size_t a = static_cast<size_t>(i), b = a + q.size() / 2;
+                const float *got = rotated + h * shape.head_dim;
                 const double angle = static_cast<double>(position) * std::pow(10000.0, -2.0 * i / shape.head_dim);
                 const double c = std::cos(angle), s = std::sin(angle);
-                CHECK_CASE(std::fabs(q[a] * c - q[b] * s - rotated[a]) < 1e-6, isa);
-                CHECK_CASE(std::fabs(q[a] * s + q[b] * c - rotated[b]) < 1e-6, isa);
+                CHECK_CASE(std::fabs(q[a] * c - q[b] * s - got[a]) < 1e-6, isa);
+                CHECK_CASE(std::fabs(q[a] * s + q[b] * c - got[b]) < 1e-6, isa);
             }
+        }
     }
 
     const std::vector<float> &rotated() const { return rotated_; }
@@ -129,10 +148,11 @@ public:
 
 private:
     std::vector<int64_t> lengths_;
+    const bool norms_;
     std::vector<std::vector<int32_t>> pages_;
     std::vector<std::vector<float>> q_, k_, v_;
     std::vector<uint16_t> k_cache_, v_cache_;
-    std::vector<float> cos_, sin_, rotated_;
+    std::vector<float> cos_, sin_, rotated_, q_gain_, k_gain_;
     cpu::AttentionScratch scratch_;
 };
 
@@ -170,7 +190,7 @@ void same_bits_everywhere(const Heads &h, int64_t length, const std::vector<cons
     const std::vector<float> expected = whole(h, length, *tables[0], pool);
     for (const cpu::Ops *ops : tables) {
         const std::string what = std::string(ops->isa) + " heads " + std::to_string(h.n_head) + "/" + std::to_string(h.n_head_kv) + " dim " +
-                                 std::to_string(h.head_dim) + " length " + std::to_string(length);
+                                 std::to_string(h.head_dim) + " window " + std::to_string(h.window) + " length " + std::to_string(length);
         if (ops != tables[0]) {
             const std::vector<float> out = whole(h, length, *ops, pool);
             CHECK_CASE(test::same_bits(expected.data(), out.data(), expected.size()), what);
@@ -185,8 +205,7 @@ void same_bits_everywhere(const Heads &h, int64_t length, const std::vector<cons
 
 // Sequences of different lengths in one batch, with prefill chunks and decode tokens side by side, both with and without room
 // for all partial results: the same bits as alone, and the caches are the same byte by byte.
-void mixed_batches(const std::vector<const cpu::Ops *> &tables, cpu::Pool &pool) {
-    const Heads h{14, 2, 32};
+void mixed_batches(const Heads &h, const std::vector<const cpu::Ops *> &tables, cpu::Pool &pool) {
     const std::vector<int64_t> lengths = {300, 40, 270, 1, 258, 90};
     Layer alone(h, lengths, 5), reference(h, lengths, 5);
     for (const cpu::Ops *ops : tables) {
@@ -214,13 +233,13 @@ void mixed_batches(const std::vector<const cpu::Ops *> &tables, cpu::Pool &pool)
 }
 
 // The bookkeeping of work: every (row, segment) has a slot of its own, and blocks end where sequences do.
-void walk_covers_all() {
+void walk_covers_all(int32_t window) {
     const std::vector<int32_t> a(100), b(100);
     std::vector<cpu::QueryToken> tokens;
     for (int32_t p = 250; p < 260; p++) tokens.push_back({p, a.data()});
     tokens.push_back({900, b.data()});
     tokens.push_back({902, b.data()}); // not consecutive
-    const cpu::AttentionShape shape{12, 2, 64, cpu::kPageTokens, 0.125f};
+    const cpu::AttentionShape shape{12, 2, 64, cpu::kPageTokens, 0.125f, window};
     cpu::AttentionWalk walk(shape, tokens.data(), static_cast<int64_t>(tokens.size()));
     cpu::AttentionItem item;
     std::vector<int> seen(tokens.size() * 12);
@@ -232,7 +251,9 @@ void walk_covers_all() {
         CHECK(item.tokens * item.heads <= cpu::kMaxRows);
         for (int64_t t = item.token; t < item.token + item.tokens; t++) {
             CHECK(tokens[static_cast<size_t>(t)].pages == tokens[static_cast<size_t>(item.token)].pages);
-            CHECK(tokens[static_cast<size_t>(t)].position / cpu::kKvSegment < item.segments);
+            const int64_t position = tokens[static_cast<size_t>(t)].position;
+            CHECK(cpu::first_seen(shape, position) / cpu::kKvSegment >= item.first_segment);
+            CHECK(position / cpu::kKvSegment < item.first_segment + item.segments);
             for (int32_t head = item.head; head < item.head + item.heads; head++) {
                 CHECK_EQUAL(item.head_kv, head / 6);
                 seen[static_cast<size_t>(t * 12 + head)]++;
@@ -248,14 +269,20 @@ int main() {
     const std::vector<const cpu::Ops *> tables = test::usable_tables();
     for (const cpu::Ops *ops : tables) std::printf("%s\n", ops->isa);
     cpu::Pool one(1), two(2), three(3);
-    walk_covers_all();
+    for (int32_t window : {0, 1, 40, 500}) walk_covers_all(window);
     for (int64_t length : {1, 31, 32, 33, 64}) same_bits_everywhere({12, 2, 128}, length, tables, three);
     same_bits_everywhere({14, 2, 64}, 258, tables, one);
     same_bits_everywhere({3, 3, 48}, 70, tables, three);   // every head its own keys; a dimension that leaves half vectors
     same_bits_everywhere({9, 3, 80}, 70, tables, three);
     same_bits_everywhere({40, 1, 16}, 258, tables, two);   // more heads per kv head than rows of an item
     same_bits_everywhere({2, 1, 256}, 260, tables, two);
-    mixed_batches(tables, two);
+    // Windows: of one position, within a page, of pages and a bit, of a whole segment, of more; rows of one item that see
+    // different first segments.
+    for (int32_t window : {1, 20, 47, 256, 300}) same_bits_everywhere({6, 2, 32, window, true}, 600, tables, three);
+    same_bits_everywhere({4, 1, 256, 40, true}, 300, tables, two);
+    same_bits_everywhere({2, 1, 48, 0, true}, 40, tables, two);
+    mixed_batches({14, 2, 32}, tables, two);
+    mixed_batches({14, 2, 32, 33, true}, tables, two);
     // Long context, one token: segments spread over the workers.
     const Heads h{2, 1, 16};
     std::vector<float> expected;

@@ -61,7 +61,7 @@ std::vector<double> seen(const Case &c, const cpu::Matrix &m, const cpu::Activat
 }
 
 struct Outputs {
-    std::vector<float> plain, biased, added, gated;
+    std::vector<float> plain, biased, added, silu, gelu;
 };
 
 class Product {
@@ -82,7 +82,7 @@ public:
     Outputs run(int64_t n) {
         const int64_t stride = c_.rows + 3;
         const auto fresh = [&] { return std::vector<float>(static_cast<size_t>(n * stride), kGap); };
-        Outputs o{fresh(), fresh(), fresh(), fresh()};
+        Outputs o{fresh(), fresh(), fresh(), fresh(), fresh()};
         for (int64_t i = 0; i < n; i++)
             std::copy_n(residual_.begin() + i * c_.rows, c_.rows, o.added.begin() + i * stride);
         pool_.run([&](cpu::Worker &w) {
@@ -91,9 +91,10 @@ public:
             ops_.matmul(w, m_, acts_, n, nullptr, o.plain.data(), stride);
             ops_.matmul(w, m_, acts_, n, bias_.data(), o.biased.data(), stride);
             ops_.matmul_add(w, m_, acts_, n, o.added.data(), stride);
-            ops_.matmul_silu(w, m_, up_, acts_, n, o.gated.data(), stride);
+            ops_.matmul_gated(w, m_, up_, cpu::Gate::kSilu, acts_, n, o.silu.data(), stride);
+            ops_.matmul_gated(w, m_, up_, cpu::Gate::kGelu, acts_, n, o.gelu.data(), stride);
         });
-        for (std::vector<float> *v : {&o.plain, &o.biased, &o.added, &o.gated}) squeeze(*v, n, stride);
+        for (std::vector<float> *v : {&o.plain, &o.biased, &o.added, &o.silu, &o.gelu}) squeeze(*v, n, stride);
         return o;
     }
 
@@ -128,10 +129,13 @@ public:
         std::swap(m_, up_);
         other = run(n);
         std::swap(m_, up_);
-        for (size_t i = 0; i < o.gated.size(); i++) {
-            const double gate = o.plain[i], up = other.plain[i], expected = gate / (1 + std::exp(-gate)) * up;
+        for (size_t i = 0; i < o.silu.size(); i++) {
+            const double gate = o.plain[i], up = other.plain[i], silu = gate / (1 + std::exp(-gate)) * up;
             // 1e-38 of the factors: the exponential goes no further than exp(88)
-            CHECK_NEAR(expected, o.gated[i], std::fabs(expected) * 5e-7 + std::fabs(gate * up) * 1e-38);
+            CHECK_NEAR(silu, o.silu[i], std::fabs(silu) * 5e-7 + std::fabs(gate * up) * 1e-38);
+            // x/2 (1 + tanh u), u = sqrt(2/pi) (x + 0.044715 x^3). An error of 2 units in the last place of 2u is as large a part of exp(2u).
+            const double u = 0.7978845608028654 * (gate + 0.044715 * gate * gate * gate), gelu = gate / (1 + std::exp(-2 * u)) * up;
+            CHECK_NEAR(gelu, o.gelu[i], std::fabs(gelu) * (5e-7 + std::fabs(u) * 5e-7) + std::fabs(gate * up) * 1e-38);
         }
     }
 
@@ -180,7 +184,8 @@ void check(const Case &c, const std::vector<const cpu::Ops *> &tables, cpu::Pool
             CHECK_CASE(starts_with(expected.plain, o.plain), name(c, *ops, n));
             CHECK_CASE(starts_with(expected.biased, o.biased), name(c, *ops, n));
             CHECK_CASE(starts_with(expected.added, o.added), name(c, *ops, n));
-            CHECK_CASE(starts_with(expected.gated, o.gated), name(c, *ops, n));
+            CHECK_CASE(starts_with(expected.silu, o.silu), name(c, *ops, n));
+            CHECK_CASE(starts_with(expected.gelu, o.gelu), name(c, *ops, n));
         }
     }
 }

@@ -133,6 +133,20 @@ void norms(const cpu::Ops &ops, const cpu::Ops &reference, cpu::Pool &pool, int6
     }
 }
 
+// x += the norm of y, to the bit what rms_norm stores.
+void added_norms(const cpu::Ops &ops, const cpu::Ops &reference, cpu::Pool &pool, int64_t n, int64_t k) {
+    test::Random random(static_cast<uint64_t>(n * 1000 + k));
+    const size_t size = static_cast<size_t>(n * k);
+    const std::vector<float> x = test::normals(random, size), y = test::normals(random, size), gain = test::normals(random, static_cast<size_t>(k));
+    std::vector<float> normed(size), sum = x;
+    cpu::Activations none;
+    pool.run([&](cpu::Worker &w) {
+        reference.rms_norm(w, y.data(), n, k, gain.data(), 1e-6f, normed.data(), 0, none);
+        ops.add_norm(w, y.data(), n, k, gain.data(), 1e-6f, sum.data());
+    });
+    for (size_t i = 0; i < size; i++) CHECK_CASE(sum[i] == x[i] + normed[i], ops.isa);
+}
+
 } // namespace
 
 int main() {
@@ -145,6 +159,7 @@ int main() {
                     if (n == 65 && k > 256) continue;
                     values(*ops, *tables[0], pool, n, k);
                     norms(*ops, *tables[0], pool, n, k);
+                    added_norms(*ops, *tables[0], pool, n, k);
                 }
             edges(*ops, pool);
         }

@@ -14,7 +14,7 @@ constexpr int kScoreStride = kKvSegment;
 struct RowGroup {
     alignas(64) float q[kRowGroup][kMaxHeadDim];
     alignas(64) float score[kRowGroup][kScoreStride]; // then exp(score - m)
-    int keys[kRowGroup];                              // positions of the segment that the row sees; never falls with the row
+    int first[kRowGroup], keys[kRowGroup];            // the row sees positions [first, keys) of the segment; neither falls with the row
     PartialView out[kRowGroup];
 };
 
@@ -49,13 +49,14 @@ TR_INLINE void score_keys(const RowGroup &g, const uint16_t *k, const uint16_t *
     }
 }
 
-// One row: m, l and the weights exp(score*scale - m), zero beyond the last key. l in 16 lanes, lane i takes keys i, i+16, ...
-TR_INLINE void weights(float *score, int keys, float scale, float *m, float *l) {
-    const int padded = (keys + 15) / 16 * 16;
-    for (int i = 0; i < padded; i += kLanes) store(score + i, mul(load(score + i), set(scale)));
-    for (int i = keys; i < padded; i++) score[i] = -__builtin_inff();
-    VecF largest = load(score);
-    for (int i = kLanes; i < padded; i += kLanes) largest = max(largest, load(score + i));
+// One row: m, l and the weights exp(score*scale - m), zero outside the keys it sees. l in 16 lanes, lane i takes keys i, i+16, ...
+TR_INLINE void weights(float *score, int first, int keys, float scale, float *m, float *l) {
+    const int begin = first / 16 * 16, end = (keys + 15) / 16 * 16;
+    for (int i = begin; i < end; i += kLanes) store(score + i, mul(load(score + i), set(scale)));
+    for (int i = begin; i < first; i++) score[i] = -__builtin_inff();
+    for (int i = keys; i < end; i++) score[i] = -__builtin_inff();
+    VecF largest = load(score + begin);
+    for (int i = begin + kLanes; i < end; i += kLanes) largest = max(largest, load(score + i));
     alignas(64) float lane[16];
     store(lane, largest);
     float top = lane[0];
@@ -64,7 +65,7 @@ TR_INLINE void weights(float *score, int keys, float scale, float *m, float *l) 
     constexpr int kVectors = 16 / kLanes;
     VecF sum[kVectors];
     for (int v = 0; v < kVectors; v++) sum[v] = zero();
-    for (int i = 0; i < padded; i += 16)
+    for (int i = begin; i < end; i += 16)
         for (int v = 0; v < kVectors; v++) {
             float *s = score + i + v * kLanes;
             const VecF e = exp(sub(load(s), set(top)));
@@ -109,26 +110,33 @@ void reduce_rows(RowGroup &g, const AttentionShape &shape, const int32_t *pages,
     const int dim = shape.head_dim;
     const int64_t head_stride = static_cast<int64_t>(dim) * kPageTokens, page_stride = head_stride * shape.n_head_kv;
     const auto base = [&](int page) { return pages[page] * page_stride + head_kv * head_stride; };
-    const int n_pages = (g.keys[R - 1] + kPageTokens - 1) / kPageTokens;
+    const int first_page = g.first[0] / kPageTokens, n_pages = (g.keys[R - 1] + kPageTokens - 1) / kPageTokens;
 
-    for (int page = 0; page < n_pages; page++) {
+    for (int page = first_page; page < n_pages; page++) {
         const uint16_t *k = kv.k + base(page), *next_k = page + 1 < n_pages ? kv.k + base(page + 1) : ahead;
         for (int i = 0; i < kPageTokens; i += 2 * kLanes)
             score_keys<R>(g, k + i, next_k, kv.v + base(page), dim, g.score[0] + page * kPageTokens + i);
     }
     for (int r = 0; r < R; r++) {
-        weights(g.score[r], g.keys[r], shape.scale, g.out[r].m, g.out[r].l);
+        weights(g.score[r], g.first[r], g.keys[r], shape.scale, g.out[r].m, g.out[r].l);
         for (int d = 0; d < dim; d += kLanes) store(g.out[r].o + d, zero());
     }
-    for (int page = 0; page < n_pages; page++) {
+    for (int page = first_page; page < n_pages; page++) {
         const int first = page * kPageTokens;
-        const auto in_page = [&](int keys) { return keys <= first ? 0 : keys - first < kPageTokens ? keys - first : kPageTokens; };
+        const auto in_page = [&](int key) { return key <= first ? 0 : key - first < kPageTokens ? key - first : kPageTokens; };
         const uint16_t *v = kv.v + base(page);
-        const int common = in_page(g.keys[0]);
-        weigh_page<R>(g.score[0] + first, v, dim, common, g.out);
-        for (int r = 1; r < R; r++) // keys that only later rows see
-            if (const int more = in_page(g.keys[r]) - common; more > 0)
-                weigh_page<1>(g.score[r] + first + common, v + common * dim, dim, more, g.out + r);
+        // Keys that all rows see; before them those that only earlier rows see, after them those that only later ones do.
+        const int begin = in_page(g.first[R - 1]), end = in_page(g.keys[0]);
+        const auto alone = [&](int r, int from, int to) {
+            if (from < to) weigh_page<1>(g.score[r] + first + from, v + from * dim, dim, to - from, g.out + r);
+        };
+        if (begin < end) {
+            for (int r = 0; r < R - 1; r++) alone(r, in_page(g.first[r]), begin);
+            weigh_page<R>(g.score[0] + first + begin, v + begin * dim, dim, end - begin, g.out);
+            for (int r = 1; r < R; r++) alone(r, end, in_page(g.keys[r]));
+        } else {
+            for (int r = 0; r < R; r++) alone(r, in_page(g.first[r]), in_page(g.keys[r]));
+        }
     }
 }
 
@@ -164,22 +172,32 @@ struct AttentionCall {
         return ((item.token + row / item.heads) * shape.n_head + item.head + row % item.heads) * shape.head_dim;
     }
 
-    // Reduces rows [first, first+count) over a segment into out(row). Rows that do not see the segment are left out;
-    // returns how many of the first ones these were.
+    // Rows [begin, end) of a group.
+    struct Span {
+        int begin, end;
+    };
+
+    // Reduces rows [first, first+count) over a segment into out(row). Rows that do not see the segment, the first or last ones
+    // as their tokens come before it or have left it behind, are left out; returns the others.
     template <class Out>
-    TR_INLINE int reduce(const AttentionItem &item, int first, int count, int64_t segment, RowGroup &g, const uint16_t *ahead, Out out) const {
-        const auto keys_of = [&](int row) {
-            const int64_t keys = tokens[item.token + row / item.heads].position + 1 - segment * kKvSegment;
-            return static_cast<int>(keys < kKvSegment ? keys : kKvSegment);
+    TR_INLINE Span reduce(const AttentionItem &item, int first, int count, int64_t segment, RowGroup &g, const uint16_t *ahead, Out out) const {
+        const auto in_segment = [segment](int64_t position) {
+            const int64_t key = position - segment * kKvSegment;
+            return static_cast<int>(key < 0 ? 0 : key < kKvSegment ? key : kKvSegment);
         };
-        int skipped = 0;
-        while (skipped < count && keys_of(first + skipped) <= 0) skipped++;
-        const int rows = count - skipped;
-        if (rows == 0) return skipped;
+        const auto position_of = [&](int row) { return tokens[item.token + row / item.heads].position; };
+        const auto first_of = [&](int row) { return in_segment(first_seen(shape, position_of(row))); };
+        const auto keys_of = [&](int row) { return in_segment(position_of(row) + int64_t{1}); };
+        int skipped = 0, end = count;
+        while (skipped < end && keys_of(first + skipped) == 0) skipped++;
+        while (skipped < end && first_of(first + end - 1) == kKvSegment) end--;
+        const int rows = end - skipped;
+        if (rows == 0) return {skipped, end};
         for (int r = 0; r < rows; r++) {
             const int row = first + skipped + r;
             const float *from = q + vector_of(item, row);
             for (int d = 0; d < shape.head_dim; d += kLanes) store(g.q[r] + d, load(from + d));
+            g.first[r] = first_of(row);
             g.keys[r] = keys_of(row);
             g.out[r] = out(row);
         }
@@ -196,7 +214,7 @@ struct AttentionCall {
         case 8: reduce_rows<8>(g, shape, pages, item.head_kv, kv, ahead); break;
 #endif
         }
-        return skipped;
+        return {skipped, end};
     }
 
     // Where the keys of a segment start.
@@ -219,25 +237,29 @@ struct AttentionCall {
         const int rows = static_cast<int>(item.tokens) * item.heads;
         const auto sum = [&](int row) { return PartialView{&sum_ml[row][0], &sum_ml[row][1], sum_o[row]}; };
         for (int row = 0; row < rows; row++) clear(sum(row), shape.head_dim);
-        for (int64_t segment = 0; segment < item.segments; segment++) {
-            const uint16_t *ahead = keys(item, segment + 1 < item.segments ? segment + 1 : segment);
+        const int64_t last = item.first_segment + item.segments - 1;
+        for (int64_t segment = item.first_segment; segment <= last; segment++) {
+            const uint16_t *ahead = keys(item, segment < last ? segment + 1 : segment);
             for (int first = 0; first < rows; first += kRowGroup) {
                 const int count = rows - first < kRowGroup ? rows - first : kRowGroup;
                 const auto part = [&](int row) { return PartialView{&part_ml[row - first][0], &part_ml[row - first][1], part_o[row - first]}; };
-                for (int r = reduce(item, first, count, segment, g, ahead, part); r < count; r++)
+                const Span seen = reduce(item, first, count, segment, g, ahead, part);
+                for (int r = seen.begin; r < seen.end; r++)
                     merge(sum(first + r), part(first + r), shape.head_dim);
             }
         }
         for (int row = 0; row < rows; row++) write(item, row, sum(row));
     }
 
-    // One segment of an item; merges them all if it is the last to be done.
-    void run_segment(const AttentionItem &item, int64_t segment, const uint16_t *ahead) const {
+    // One segment of an item, counted from its first; merges them all if it is the last to be done.
+    void run_segment(const AttentionItem &item, int64_t index) const {
+        const int64_t segment = item.first_segment + index;
+        const uint16_t *ahead = keys(item, index + 1 < item.segments ? segment + 1 : segment);
         RowGroup g;
         const int rows = static_cast<int>(item.tokens) * item.heads;
         for (int first = 0; first < rows; first += kRowGroup)
             reduce(item, first, rows - first < kRowGroup ? rows - first : kRowGroup, segment, g, ahead,
-                   [&](int row) { return scratch.slot(item.slot + row * item.segments + segment); });
+                   [&](int row) { return scratch.slot(item.slot + row * item.segments + index); });
         std::atomic<int32_t> &done = scratch.done[item.index];
         if (done.fetch_add(1, std::memory_order_acq_rel) + 1 < item.segments) return;
         done.store(0, std::memory_order_relaxed);
@@ -247,8 +269,9 @@ struct AttentionCall {
         const PartialView sum{&sum_m, &sum_l, sum_o};
         for (int row = 0; row < rows; row++) {
             clear(sum, shape.head_dim);
-            const int64_t seen = tokens[item.token + row / item.heads].position / kKvSegment + 1;
-            for (int64_t s = 0; s < seen; s++) merge(sum, scratch.slot(item.slot + row * item.segments + s), shape.head_dim);
+            const int64_t position = tokens[item.token + row / item.heads].position;
+            for (int64_t s = first_seen(shape, position) / kKvSegment; s <= position / kKvSegment; s++)
+                merge(sum, scratch.slot(item.slot + row * item.segments + s - item.first_segment), shape.head_dim);
             write(item, row, sum);
         }
     }
@@ -274,8 +297,7 @@ void attention(Worker &worker, const AttentionShape &shape, const QueryToken *to
                 call.run_item(item);
                 continue;
             }
-            const int64_t segment = i - (end - item.segments);
-            call.run_segment(item, segment, call.keys(item, segment + 1 < item.segments ? segment + 1 : segment));
+            call.run_segment(item, i - (end - item.segments));
         }
 }
 

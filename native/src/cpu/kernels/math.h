@@ -19,6 +19,10 @@ TR_INLINE VecF exp(VecF value) {
 }
 
 TR_INLINE VecF silu(VecF x) { return div(x, add(set(1.0f), exp(sub(zero(), x)))); }
+TR_INLINE VecF gelu(VecF x) {
+    const VecF u2 = mul(x, fma(mul(x, x), set(kGeluCubic), set(kGeluLinear)));
+    return div(x, add(set(1.0f), exp(sub(zero(), u2))));
+}
 
 // Sum of 16 lanes held in memory, as a tree: lane i takes in lane i+8, then i+4, i+2, i+1. The one order in which sums over
 // lanes are taken.

@@ -87,14 +87,17 @@ void matmul_add(Worker &worker, const Matrix &m, const Activations &acts, int64_
     });
 }
 
-void matmul_silu(Worker &worker, const Matrix &gate, const Matrix &up, const Activations &acts, int64_t n, float *out, int64_t stride) {
+void matmul_gated(Worker &worker, const Matrix &gate, const Matrix &up, Gate kind, const Activations &acts, int64_t n, float *out,
+                  int64_t stride) {
     const Product gates{gate, acts, n}, ups{up, acts, n};
     alignas(64) Partial partial, factor;
     for_each_tile(worker, gate.rows, n, [&](int64_t tile, int64_t slab, int width) {
         gates.run(tile, slab, width, partial);
         ups.run(tile, slab, width, factor);
-        for (int i = 0; i < width * kTileRows; i += kLanes)
-            store(partial + i, mul(silu(load(partial + i)), load(factor + i)));
+        for (int i = 0; i < width * kTileRows; i += kLanes) {
+            const VecF g = load(partial + i);
+            store(partial + i, mul(kind == Gate::kGelu ? gelu(g) : silu(g), load(factor + i)));
+        }
         store_tile(partial, tile, slab, width, gate.rows, out, stride,
             [](VecF v, const float *, int64_t) { return v; }, [](float v, float, int64_t) { return v; });
     });

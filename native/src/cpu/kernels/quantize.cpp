@@ -1,6 +1,6 @@
-// Activations: quantization, and the norm before it.
+// Activations: quantization, with the norm before it.
 #include "cpu/activations.h"
-#include "cpu/kernels/math.h"
+#include "cpu/kernels/norm.h"
 #include "cpu/kernels/operators.h"
 #include "cpu/quantize.h"
 
@@ -85,30 +85,6 @@ TR_INLINE const float *padded_part(const float *x, int64_t n, float *copy) {
     return copy;
 }
 
-// Sum of squares: 16 lanes, lane i takes values i, i+16, ... in order; then the tree.
-TR_INLINE float sum_of_squares(const float *x, int64_t k) {
-    constexpr int kVectors = 16 / kLanes;
-    VecF sum[kVectors];
-    for (int v = 0; v < kVectors; v++) sum[v] = zero();
-    int64_t i = 0;
-    for (; i + 16 <= k; i += 16)
-        for (int v = 0; v < kVectors; v++) {
-            const VecF a = load(x + i + v * kLanes);
-            sum[v] = fma(a, a, sum[v]);
-        }
-    if (i < k) {
-        alignas(64) float rest[16];
-        for (int j = 0; j < 16; j++) rest[j] = i + j < k ? x[i + j] : 0;
-        for (int v = 0; v < kVectors; v++) {
-            const VecF a = load(rest + v * kLanes);
-            sum[v] = fma(a, a, sum[v]);
-        }
-    }
-    alignas(64) float lane[16];
-    for (int v = 0; v < kVectors; v++) store(lane + v * kLanes, sum[v]);
-    return sum_tree16(lane);
-}
-
 } // namespace
 
 void prepare(Worker &worker, const float *x, int64_t n, int64_t k, uint32_t forms, Activations &acts) {
@@ -130,8 +106,7 @@ void rms_norm(Worker &worker, const float *x, int64_t n, int64_t k, const float 
     alignas(64) float part[256], copy[256];
     for (int64_t column; (column = worker.next(n)) < n;) {
         const float *row = x + column * k;
-        const float mean = sum_of_squares(row, k) / static_cast<float>(k);
-        const float scale = 1.0f / _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(mean + eps)));
+        const float scale = norm_scale(row, k, eps);
         for (int64_t i = 0; i < k; i += 256) {
             const int64_t count = k - i < 256 ? k - i : 256;
             int64_t j = 0;
@@ -142,6 +117,17 @@ void rms_norm(Worker &worker, const float *x, int64_t n, int64_t k, const float 
                 for (j = 0; j < count; j++) y[column * k + i + j] = part[j];
             if (forms) prepare_part(acts, forms, n, k, column, i / 256, padded_part(part, count, copy), count);
         }
+    }
+}
+
+void add_norm(Worker &worker, const float *y, int64_t n, int64_t k, const float *gain, float eps, float *x) {
+    for (int64_t column; (column = worker.next(n)) < n;) {
+        const float *from = y + column * k;
+        float *to = x + column * k;
+        const float scale = norm_scale(from, k, eps);
+        int64_t i = 0;
+        for (; i + kLanes <= k; i += kLanes) store(to + i, add(load(to + i), mul(mul(load(from + i), set(scale)), load(gain + i))));
+        for (; i < k; i++) to[i] += from[i] * scale * gain[i];
     }
 }
 

@@ -1,5 +1,5 @@
-// Rotary positions, and the one place that writes the KV cache.
-#include "cpu/kernels/math.h"
+// Rotary positions, the norms of heads before them, and the one place that writes the KV cache.
+#include "cpu/kernels/norm.h"
 #include "cpu/kernels/operators.h"
 #include "cpu/ops.h"
 
@@ -24,19 +24,24 @@ TR_INLINE void rotate(float *head, int half, const float *cos, const float *sin)
 } // namespace
 
 void rope_store(Worker &worker, const AttentionShape &shape, const QueryToken *tokens, int64_t n, float *q, float *k, const float *v,
-                const float *cos, const float *sin, KvLayer kv) {
+                const Rotation &r, KvLayer kv) {
     const int dim = shape.head_dim, half = dim / 2;
     alignas(64) uint16_t halves[kMaxHeadDim];
     for (int64_t t; (t = worker.next(n)) < n;) {
         const int64_t position = tokens[t].position;
-        const float *c = cos + position * half, *s = sin + position * half;
-        for (int h = 0; h < shape.n_head; h++) rotate(q + (t * shape.n_head + h) * dim, half, c, s);
+        const float *c = r.cos + position * half, *s = r.sin + position * half;
+        for (int h = 0; h < shape.n_head; h++) {
+            float *query = q + (t * shape.n_head + h) * dim;
+            if (r.q_gain) norm_head(query, dim, r.q_gain, r.eps);
+            rotate(query, half, c, s);
+        }
 
         const int64_t page = tokens[t].pages[position / kPageTokens], slot = position % kPageTokens;
         for (int h = 0; h < shape.n_head_kv; h++) {
             float *key = k + (t * shape.n_head_kv + h) * dim;
             const float *value = v + (t * shape.n_head_kv + h) * dim;
             const int64_t base = (page * shape.n_head_kv + h) * dim * kPageTokens;
+            if (r.k_gain) norm_head(key, dim, r.k_gain, r.eps);
             rotate(key, half, c, s);
             for (int i = 0; i < dim; i += kLanes) store_half(halves + i, load(key + i));
             for (int i = 0; i < dim; i++) kv.k[base + i * kPageTokens + slot] = halves[i];

@@ -29,7 +29,12 @@ struct Partial {
     float m = -INFINITY, l = 0, o[kMaxHeadDim] = {};
 };
 
-// Scores of positions [first, last), their softmax without the division, and the weighted sum of values.
+void norm_head(float *head, int dim, const float *gain, float eps) {
+    const float scale = norm_scale(head, dim, eps);
+    for (int i = 0; i < dim; i++) head[i] = head[i] * scale * gain[i];
+}
+
+// Scores of positions [first, last) of one segment, their softmax without the division, and the weighted sum of values.
 Partial reduce_segment(const AttentionShape &shape, const QueryToken &token, int64_t head_kv, const float *q, KvLayer kv,
                        int64_t first, int64_t last) {
     Partial p;
@@ -45,7 +50,7 @@ Partial reduce_segment(const AttentionShape &shape, const QueryToken &token, int
     for (int64_t i = first; i < last; i++) {
         const CacheSlot slot(shape, token, i, head_kv);
         const float weight = exp(score[i - first] - p.m);
-        lane[(i - first) % 16] += weight;
+        lane[i % 16] += weight; // segments begin at multiples of 16
         for (int d = 0; d < shape.head_dim; d++)
             p.o[d] = std::fma(weight, quant::half_to_float(kv.v[slot.value(shape.head_dim, d)]), p.o[d]);
     }
@@ -64,15 +69,21 @@ void merge(Partial &sum, const Partial &part, int dim) {
 } // namespace
 
 void rope_store(Worker &worker, const AttentionShape &shape, const QueryToken *tokens, int64_t n, float *q, float *k, const float *v,
-                const float *cos, const float *sin, KvLayer kv) {
+                const Rotation &r, KvLayer kv) {
     const int dim = shape.head_dim, half = dim / 2;
     for (int64_t t; (t = worker.next(n)) < n;) {
         const int64_t position = tokens[t].position;
-        for (int h = 0; h < shape.n_head; h++) rotate(q + (t * shape.n_head + h) * dim, half, cos + position * half, sin + position * half);
+        const float *cos = r.cos + position * half, *sin = r.sin + position * half;
+        for (int h = 0; h < shape.n_head; h++) {
+            float *query = q + (t * shape.n_head + h) * dim;
+            if (r.q_gain) norm_head(query, dim, r.q_gain, r.eps);
+            rotate(query, half, cos, sin);
+        }
         for (int h = 0; h < shape.n_head_kv; h++) {
             float *key = k + (t * shape.n_head_kv + h) * dim;
             const float *value = v + (t * shape.n_head_kv + h) * dim;
-            rotate(key, half, cos + position * half, sin + position * half);
+            if (r.k_gain) norm_head(key, dim, r.k_gain, r.eps);
+            rotate(key, half, cos, sin);
             const CacheSlot slot(shape, tokens[t], position, h);
             for (int d = 0; d < dim; d++) {
                 kv.k[slot.key(d)] = quant::float_to_half(key[d]);
@@ -88,9 +99,10 @@ void attention(Worker &worker, const AttentionShape &shape, const QueryToken *to
     for (int64_t row; (row = worker.next(rows)) < rows;) {
         const QueryToken &token = tokens[row / shape.n_head];
         const int64_t head_kv = row % shape.n_head / (shape.n_head / shape.n_head_kv), keys = token.position + 1;
+        const int64_t seen = shape.window > 0 ? std::max<int64_t>(0, keys - shape.window) : 0;
         Partial sum;
-        for (int64_t first = 0; first < keys; first += kKvSegment)
-            merge(sum, reduce_segment(shape, token, head_kv, q + row * shape.head_dim, kv, first, std::min(keys, first + kKvSegment)),
+        for (int64_t segment = seen / kKvSegment * kKvSegment; segment < keys; segment += kKvSegment)
+            merge(sum, reduce_segment(shape, token, head_kv, q + row * shape.head_dim, kv, std::max(seen, segment), std::min(keys, segment + kKvSegment)),
                   shape.head_dim);
         const float inverse = 1.0f / sum.l;
         for (int d = 0; d < shape.head_dim; d++) out[row * shape.head_dim + d] = sum.o[d] * inverse;

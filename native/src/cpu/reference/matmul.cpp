@@ -221,11 +221,12 @@ void matmul_add(Worker &worker, const Matrix &m, const Activations &acts, int64_
     });
 }
 
-void matmul_silu(Worker &worker, const Matrix &gate, const Matrix &up, const Activations &acts, int64_t n, float *out, int64_t stride) {
+void matmul_gated(Worker &worker, const Matrix &gate, const Matrix &up, Gate kind, const Activations &acts, int64_t n, float *out, int64_t stride) {
+    const auto argument = [kind](float g) { return kind == Gate::kGelu ? g * std::fma(g * g, kGeluCubic, kGeluLinear) : g; };
     for_each_row(worker, gate.rows, [&](int64_t r) {
         for (int64_t c = 0; c < n; c++) {
             const float g = row_product(gate, r, acts, n, c), u = row_product(up, r, acts, n, c);
-            out[c * stride + r] = g / (1.0f + exp(0.0f - g)) * u;
+            out[c * stride + r] = g / (1.0f + exp(0.0f - argument(g))) * u;
         }
     });
 }

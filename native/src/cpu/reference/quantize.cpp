@@ -49,14 +49,25 @@ void prepare(Worker &worker, const float *x, int64_t n, int64_t k, uint32_t form
             prepare_values(x + c * k + i, i, std::min<int64_t>(256, k - i), n, k, forms, c, acts);
 }
 
+float norm_scale(const float *x, int64_t k, float eps) {
+    float lane[16] = {};
+    for (int64_t i = 0; i < k; i++) lane[i % 16] = std::fma(x[i], x[i], lane[i % 16]);
+    const float mean = sum_tree16(lane) / static_cast<float>(k);
+    return 1.0f / std::sqrt(mean + eps);
+}
+
+void add_norm(Worker &worker, const float *y, int64_t n, int64_t k, const float *gain, float eps, float *x) {
+    for (int64_t c; (c = worker.next(n)) < n;) {
+        const float scale = norm_scale(y + c * k, k, eps);
+        for (int64_t i = 0; i < k; i++) x[c * k + i] += y[c * k + i] * scale * gain[i];
+    }
+}
+
 void rms_norm(Worker &worker, const float *x, int64_t n, int64_t k, const float *gain, float eps, float *y, uint32_t forms,
               Activations &acts) {
     for (int64_t c; (c = worker.next(n)) < n;) {
         const float *row = x + c * k;
-        float lane[16] = {};
-        for (int64_t i = 0; i < k; i++) lane[i % 16] = std::fma(row[i], row[i], lane[i % 16]);
-        const float mean = sum_tree16(lane) / static_cast<float>(k);
-        const float scale = 1.0f / std::sqrt(mean + eps);
+        const float scale = norm_scale(row, k, eps);
         for (int64_t i = 0; i < k; i += 256) {
             float part[256];
             const int64_t count = std::min<int64_t>(256, k - i);
