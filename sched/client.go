@@ -48,7 +48,7 @@ func (c *clients) push(tasks ...task) {
 	if len(tasks) == 0 {
 		return
 	}
-	c.s.engine.activity.add(len(tasks))
+	c.s.group.add(len(tasks))
 	c.mu.Lock()
 	c.tasks = append(c.tasks, tasks...)
 	c.mu.Unlock()
@@ -59,19 +59,7 @@ func (c *clients) push(tasks ...task) {
 func (c *clients) loop() {
 	defer c.s.engine.loops.Done()
 	for {
-		c.mu.Lock()
-		tasks := c.tasks
-		c.tasks = c.spare[:0]
-		c.mu.Unlock()
-		for i := range tasks {
-			c.do(&tasks[i])
-		}
-		c.admit()
-		n := len(tasks)
-		clear(tasks)
-		c.spare = tasks
-		if n > 0 {
-			c.s.engine.activity.done(n)
+		if c.turn() {
 			continue
 		}
 		select {
@@ -80,6 +68,25 @@ func (c *clients) loop() {
 			return
 		}
 	}
+}
+
+// turn does the work that there is and reports whether there was any.
+func (c *clients) turn() bool {
+	c.mu.Lock()
+	tasks := c.tasks
+	c.tasks = c.spare[:0]
+	c.mu.Unlock()
+	for i := range tasks {
+		c.do(&tasks[i])
+	}
+	c.admit()
+	n := len(tasks)
+	clear(tasks)
+	c.spare = tasks
+	if n > 0 {
+		c.s.group.done(n)
+	}
+	return n > 0
 }
 
 func (c *clients) do(t *task) {

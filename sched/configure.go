@@ -3,6 +3,7 @@ package sched
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tokenrouter/tokenrouter/router"
 )
@@ -24,8 +25,14 @@ func (o *Options) complete() error {
 	if o.Policy == "" {
 		o.Policy = Eager
 	}
-	if o.Policy != Eager && o.Policy != Lazy {
-		return fmt.Errorf("unknown batching policy %q: want %q or %q", o.Policy, Eager, Lazy)
+	if !slices.Contains(Policies(), o.Policy) {
+		return fmt.Errorf("unknown batching policy %q: want one of %q", o.Policy, Policies())
+	}
+	if o.Order == "" {
+		o.Order = LargeFirst
+	}
+	if o.Order != LargeFirst && o.Order != SmallFirst {
+		return fmt.Errorf("unknown order %q: want %q or %q", o.Order, LargeFirst, SmallFirst)
 	}
 	for _, f := range []struct {
 		name  string
@@ -90,12 +97,12 @@ func (m *ModelOptions) complete() error {
 // build makes devices, subservers and targets.
 func (e *Engine) build() error {
 	o := &e.options
-	devices := make(map[string]*device)
+	concurrent := make(map[string]bool)
 	for _, d := range o.Devices {
-		if devices[d.Name] != nil {
+		if _, ok := concurrent[d.Name]; ok {
 			return fmt.Errorf("device %q is named twice", d.Name)
 		}
-		devices[d.Name] = &device{concurrent: d.Concurrent}
+		concurrent[d.Name] = d.Concurrent
 	}
 	e.byName, e.targets = make(map[string]*subserver), make(map[string]*target)
 	models := make(map[string]*ModelOptions)
@@ -104,10 +111,7 @@ func (e *Engine) build() error {
 		if models[m.Name] != nil {
 			return fmt.Errorf("model %q is named twice", m.Name)
 		}
-		if devices[m.Device] == nil {
-			devices[m.Device] = &device{}
-		}
-		s, err := newSubserver(e, m, devices[m.Device], 2*(o.MaxLive+o.MaxQueue)+1024)
+		s, err := newSubserver(e, m, 2*(o.MaxLive+o.MaxQueue)+1024)
 		if err != nil {
 			return err
 		}
@@ -123,6 +127,8 @@ func (e *Engine) build() error {
 		}
 		e.targets[r.Name] = t
 	}
+	e.rank()
+	e.divide(concurrent)
 	return nil
 }
 

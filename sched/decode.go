@@ -12,6 +12,7 @@ type step struct {
 	decisions []decision
 	tasks     []task
 	record    BatchRecord
+	round     uint64 // of the domain
 }
 
 // decode is the decode loop: schedule, run the step on the device, route the answers, send.
@@ -19,98 +20,72 @@ func (s *subserver) decode() {
 	defer s.engine.loops.Done()
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
-	for s.awaitWork(timer) {
-		s.device.acquire()
-		s.mu.Lock()
-		s.plan()
-		s.mu.Unlock()
-		if len(s.step.picked) == 0 {
-			s.device.release()
-		} else {
-			observe := s.engine.observer.Batch
-			if observe != nil {
-				s.step.record.Start = time.Now()
-			}
-			err := s.runner.Step(&s.step.batch)
-			if observe != nil {
-				s.step.record.End = time.Now()
-			}
-			s.device.release()
-			if observe != nil {
-				s.step.record.Err = err
-				observe(s.step.record)
-			}
-			s.settle(err)
-		}
-		s.engine.activity.done(1)
-	}
-}
-
-// awaitWork parks the loop until a batch should start, and reports false when the engine has ended. A true answer has
-// been counted as activity.
-func (s *subserver) awaitWork(timer *time.Timer) bool {
-	held := false
-	defer func() {
-		if held {
-			s.engine.activity.held.Add(-1)
-		}
-	}()
 	for {
-		s.mu.Lock()
-		ready, overdue := s.ready()
-		holding := !ready && s.waiting.n > 0 && !s.blocked
-		if holding != held {
-			held = holding
-			if held {
-				s.engine.activity.held.Add(1)
-			} else {
-				s.engine.activity.held.Add(-1)
-			}
-		}
-		if held && s.engine.activity.quiet() {
-			ready = true
-		}
-		if ready {
-			s.engine.activity.add(1)
-		} else if len(s.requests) == 0 && !s.checked {
-			s.checked = true
-			s.audit()
-		}
-		s.mu.Unlock()
-		if ready {
-			return true
+		started, deadline := s.begin()
+		if started {
+			s.finish(s.runner.Step(&s.step.batch))
+			continue
 		}
 		var expired <-chan time.Time
-		if overdue > 0 {
-			timer.Reset(overdue)
+		if !deadline.IsZero() {
+			timer.Reset(max(1, time.Until(deadline)))
 			expired = timer.C
 		}
 		select {
 		case <-s.wake:
 		case <-expired:
 		case <-s.engine.quit:
-			return false
+			timer.Stop()
+			return
 		}
 		timer.Stop()
 	}
 }
 
-// ready reports whether a batch should start now; if not, overdue is the time after which one must because of the
-// maximal wait, or 0 if there is none. Quiescence is the caller's to look at.
-func (s *subserver) ready() (ready bool, overdue time.Duration) {
-	if s.waiting.n == 0 || s.blocked {
-		return false, 0
+// begin plans a step if it is this model's turn, and reports whether there is one to run. If not, deadline is when to ask
+// again because a request will have waited as long as it may; zero: when woken.
+func (s *subserver) begin() (started bool, deadline time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.engine.now()
+	s.publish()
+	if !s.domain.ask(s, now) {
+		if len(s.requests) == 0 && !s.checked {
+			s.checked = true
+			s.audit()
+		}
+		if s.waiting.n == 0 || s.blocked || s.bound() == 1 {
+			return false, time.Time{}
+		}
+		if deadline = s.deadline(); !now.Before(deadline) {
+			deadline = time.Time{} // its turn comes when the domain is free
+		}
+		return false, deadline
 	}
-	// No more can come than are live, and no more fit in a batch.
-	threshold := min(s.threshold, max(1, len(s.live)), s.batchLimit())
-	if s.waiting.n >= threshold || s.waiting.urgent > 0 {
-		return true, 0
+	s.plan()
+	s.publish()
+	if len(s.step.picked) == 0 { // nothing changes until somebody gives pages back
+		s.domain.leave()
+		s.engine.nudge()
+		s.group.done(1)
+		return false, time.Time{}
 	}
-	if s.maxWait <= 0 {
-		return false, 0
+	s.step.record.Start = now
+	return true, time.Time{}
+}
+
+// finish ends the step that begin has started: err is what the runner said.
+func (s *subserver) finish(err error) {
+	e := s.engine
+	s.step.record.End, s.step.record.Err = e.now(), err
+	if e.observer.Batch != nil {
+		e.observer.Batch(s.step.record)
 	}
-	overdue = s.maxWait - time.Since(s.waiting.head.since)
-	return overdue <= 0, overdue
+	e.transit.Add(1) // what is being routed is on its way
+	s.settle(err)
+	s.domain.leave()
+	e.arrived(1)
+	s.group.done(1)
 }
 
 // audit looks for faults in the books. It is run when there is no request, so it costs nobody anything.
@@ -121,13 +96,4 @@ func (s *subserver) audit() {
 	if free, pages := s.pool.FreePages(), s.pool.Pages(); free != pages {
 		s.engine.fault(s.name, fmt.Errorf("%d of %d KV pages are in use without a request", pages-free, pages))
 	}
-}
-
-// batchLimit is the most requests that fit in a step.
-func (s *subserver) batchLimit() int {
-	limit := s.engine.options.MaxBatch
-	if s.info.MaxRows > 0 {
-		limit = min(limit, s.info.MaxRows)
-	}
-	return limit
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Engine answers requests with one subserver per model. Its methods are safe for concurrent use.
@@ -16,11 +18,14 @@ type Engine struct {
 	byName     map[string]*subserver
 	targets    map[string]*target
 	gate       gate
-	activity   activity
+	domains    []*domain
+	groups     []*group
+	transit    atomic.Int64  // messages and routed rows that have not reached their model
 	deliver    func(Message) // to the receiver's inter-model loop
+	now        func() time.Time
 
 	quit    chan struct{} // closed when the loops must end
-	drained signal        // raised when the engine becomes quiescent
+	drained signal        // raised when a group becomes quiescent
 	loops   sync.WaitGroup
 
 	closing sync.Once
@@ -39,6 +44,18 @@ type Engine struct {
 // NewEngine checks the options and starts the loops. The error says which option is wrong. On error the caller keeps
 // the runners; otherwise the engine owns them.
 func NewEngine(o Options) (*Engine, error) {
+	e, err := newEngine(o, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range e.subservers {
+		s.start()
+	}
+	return e, nil
+}
+
+// newEngine is NewEngine without the loops, and with a clock.
+func newEngine(o Options, now func() time.Time) (*Engine, error) {
 	o.Models = slices.Clone(o.Models) // defaults are filled in
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("options of the engine: %w", err)
@@ -50,6 +67,7 @@ func NewEngine(o Options) (*Engine, error) {
 		drained: newSignal(),
 		empty:   make(chan struct{}),
 		ids:     make(map[string]*Stream),
+		now:     now,
 	}
 	if o.Observer != nil {
 		e.observer = *o.Observer
@@ -58,16 +76,24 @@ func NewEngine(o Options) (*Engine, error) {
 		return nil, fmt.Errorf("options of the engine: %w", err)
 	}
 	e.deliver = func(m Message) { e.byName[m.To].peers.accept(m) }
-	e.activity.wake = func() {
-		for _, s := range e.subservers {
-			s.wake.raise()
-		}
-		e.drained.raise()
-	}
-	for _, s := range e.subservers {
-		s.start()
-	}
 	return e, nil
+}
+
+// still reports whether everything that was sent has arrived, so that it is known who waits where.
+func (e *Engine) still() bool { return e.transit.Load() == 0 }
+
+// arrived counts off n things that were in transit.
+func (e *Engine) arrived(n int) {
+	if e.transit.Add(int64(-n)) == 0 {
+		e.nudge()
+	}
+}
+
+// nudge wakes those whose turn it is.
+func (e *Engine) nudge() {
+	for _, d := range e.domains {
+		d.nudge()
+	}
 }
 
 // Submit queues a request and returns its answer at once. Cancelling ctx cancels the request as Stream.Cancel does, at
@@ -210,8 +236,9 @@ func (e *Engine) close(ctx context.Context) error {
 
 // settleDown waits until the last messages have been handled and the last step has been routed.
 func (e *Engine) settleDown() {
-	e.activity.held.Add(1)
-	for !e.activity.quiet() {
-		<-e.drained
+	for _, g := range e.groups {
+		for !g.quiet() {
+			<-e.drained
+		}
 	}
 }

@@ -22,5 +22,5 @@ func (e *Engine) Forget(model, id string) bool {
 	return true
 }
 
-// Uncount undoes the activity of a message that a transport drops, or adds that of one that it makes.
-func (e *Engine) Uncount(n int) { e.activity.done(n) }
+// Uncount undoes, in the group of a model, the activity of a message that a transport drops, or adds that of one that it makes.
+func (e *Engine) Uncount(model string, n int) { e.byName[model].group.done(n) }

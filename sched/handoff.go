@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tokenrouter/tokenrouter/router"
 )
@@ -30,7 +29,7 @@ func (s *subserver) handoff(l *local, to int) {
 	l.away = to
 	if f := s.engine.observer.Handoff; f != nil {
 		f(HandoffRecord{Request: l.id, From: s.name, To: m.To, Tokens: len(m.Tokens), Length: len(l.tokens),
-			Kept: l.role.Keep, Time: time.Now()})
+			Kept: l.role.Keep, Time: s.engine.now()})
 	}
 	s.peers.send(m)
 }
@@ -50,7 +49,7 @@ func (l *local) handoffMessage(to, known int) (m Message, err error) {
 	}
 	m = Message{Kind: Handoff, Request: l.id, Generation: l.generation, To: l.spec.Models[to],
 		Start: known, Tokens: tokens, Anchor: len(l.tokens),
-		Handoffs: l.handoffs + 1, Discarded: slices.Clip(l.discarded)} // the receiver appends to it
+		Handoffs: l.handoffs + 1, Discarded: slices.Clip(l.discarded), Round: l.round} // the receiver appends to it
 	if known == 0 {
 		m.Spec = l.spec
 	}
@@ -118,7 +117,7 @@ func (s *subserver) resume(l *local, m *Message, from int, fresh []int32) {
 	l.append(fresh...)
 	l.known[from] = max(0, min(m.Anchor, len(l.tokens)))
 	l.handoffs, l.discarded = m.Handoffs, m.Discarded
-	l.own, l.urgent = false, false
+	l.own, l.urgent, l.round = false, false, m.Round
 	if l.need() == 0 {
 		// Nothing new came, and the row of the last token is gone: its token is extended again.
 		if _, err := s.pool.Truncate(l.cache, l.cache.Length()-1); err != nil {
@@ -126,7 +125,6 @@ func (s *subserver) resume(l *local, m *Message, from int, fresh []int32) {
 		}
 	}
 	s.move(l, Waiting)
-	s.wake.raise()
 }
 
 // unseen returns the tokens of a handoff that are to be appended here.

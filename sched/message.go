@@ -35,6 +35,7 @@ type Message struct {
 	Infos      []TokenInfo // Committed: one per token
 	Handoffs   int         // Handoff: handoffs since the last committed token, this one included
 	Discarded  []Discard   // Handoff: tokens thrown away since the last committed token
+	Round      uint64      // Handoff, with StepSync: the round in which the last token was committed
 	Reason     string      // Done, Failed: why
 
 	cause error // Failed: the error itself, as long as the message has not left the process

@@ -79,7 +79,7 @@ func TestRepeatedMessages(t *testing.T) {
 	defer l.close(t)
 	l.engine.SetTransport(func(m sched.Message, deliver func(sched.Message)) {
 		deliver(m)
-		l.engine.Uncount(-1)
+		l.engine.Uncount(m.To, -1)
 		deliver(m)
 	})
 	_, err := l.run(shape{seed: 5, requests: 60, concurrency: 6, targets: routed, prompt: 30, tokens: 30})
@@ -92,7 +92,7 @@ func TestLostMessageIsAFault(t *testing.T) {
 	l := newLab(t, models(), nil)
 	l.engine.SetTransport(func(m sched.Message, deliver func(sched.Message)) {
 		if m.Kind == sched.Admitted {
-			l.engine.Uncount(1)
+			l.engine.Uncount(m.To, 1)
 			return
 		}
 		deliver(m)

@@ -9,10 +9,31 @@ import (
 // Policy says when a model that is not running starts a batch.
 type Policy string
 
-// Policies. Eager starts whenever a request waits. Lazy waits for ModelOptions.Threshold requests.
+// Policies. On an exclusive device a model runs when it is its turn: see Order.
 const (
+	// Eager starts whenever a request waits.
 	Eager Policy = "eager"
-	Lazy  Policy = "lazy"
+	// Lazy waits for ModelOptions.Threshold requests. On an exclusive device a model for which enough wait goes before those
+	// that are before it in the route; one for which too few wait runs only when nobody waits for these.
+	Lazy Policy = "lazy"
+	// StepSync makes all requests write one position together: a step of the entry on all, one of the next model on those
+	// that were handed to it, and so on; then the next position. One model runs at a time. For comparisons.
+	StepSync Policy = "step-sync"
+	// ModelSync lets a model run until every request waits for another, which then runs in the same way. One model runs at
+	// a time. For comparisons.
+	ModelSync Policy = "model-sync"
+)
+
+// Policies lists the policies.
+func Policies() []Policy { return []Policy{Eager, Lazy, StepSync, ModelSync} }
+
+// Order says which of the models on an exclusive device an eager policy prefers.
+type Order string
+
+// Orders of Eager.
+const (
+	LargeFirst Order = "large-first" // the later in the route, whenever anything waits for it
+	SmallFirst Order = "small-first" // the earlier in the route; the later ones when nothing else can run
 )
 
 // Options configure an [Engine]. Zero in a field means the default stated there.
@@ -21,6 +42,7 @@ type Options struct {
 	Routes  []RouteOptions  // names share one namespace with those of models
 	Devices []DeviceOptions // devices that are not named here are exclusive
 	Policy  Policy          // default Eager
+	Order   Order           // of Eager on exclusive devices; default LargeFirst
 
 	PrefillChunk   int // most tokens of one request in a step; default 256
 	MaxBatchTokens int // most tokens in a step; default 512, at least MaxBatch
@@ -37,7 +59,7 @@ type ModelOptions struct {
 	Runner    Runner // closed by Engine.Close
 	Info      Info
 	Text      Text   // nil: answers of routes that start here have tokens but no text, and take no stop strings
-	Device    string // models of the same name share a device; default "cpu"
+	Device    string // models of the same name share a device, one step at a time unless it is concurrent; default "cpu"
 	Threshold int    // B: with Lazy, requests that a batch waits for; default 1
 	// MaxWait bounds how long a request waits for the threshold, from when it came to wait at this model. 0: no bound
 	// (a batch still starts when nothing else happens anywhere).

@@ -27,7 +27,8 @@ func newPeers(s *subserver) *peers {
 
 // send leaves a message for delivery. It never waits. Messages to one receiver arrive in the order in which they are left.
 func (p *peers) send(m Message) {
-	p.s.engine.activity.add(1) // until the receiver has handled it
+	p.s.group.add(1) // until the receiver has handled it
+	p.s.engine.transit.Add(1)
 	m.From = p.s.name
 	p.mu.Lock()
 	p.out = append(p.out, m)
@@ -37,6 +38,7 @@ func (p *peers) send(m Message) {
 
 // accept takes a message that has arrived. It never waits.
 func (p *peers) accept(m Message) {
+	p.s.engine.transit.Add(1)
 	p.mu.Lock()
 	p.in = append(p.in, m)
 	p.mu.Unlock()
@@ -47,27 +49,7 @@ func (p *peers) accept(m Message) {
 func (p *peers) loop() {
 	defer p.s.engine.loops.Done()
 	for {
-		p.mu.Lock()
-		out, in := p.out, p.in
-		p.out, p.in = p.outSpare[:0], p.inSpare[:0]
-		p.mu.Unlock()
-		for i := range out {
-			p.sent[out[i].To]++
-			out[i].Sequence = p.sent[out[i].To]
-			p.s.engine.deliver(out[i])
-		}
-		for i := range in {
-			p.handle(&in[i])
-		}
-		n := len(in)
-		idle := len(out)+n == 0
-		clear(out)
-		clear(in)
-		p.outSpare, p.inSpare = out, in
-		if n > 0 {
-			p.s.engine.activity.done(n)
-		}
-		if !idle {
+		if p.turn() {
 			continue
 		}
 		select {
@@ -76,6 +58,34 @@ func (p *peers) loop() {
 			return
 		}
 	}
+}
+
+// turn delivers and handles what messages there are and reports whether there were any.
+func (p *peers) turn() bool {
+	p.mu.Lock()
+	out, in := p.out, p.in
+	p.out, p.in = p.outSpare[:0], p.inSpare[:0]
+	p.mu.Unlock()
+	for i := range out {
+		p.sent[out[i].To]++
+		out[i].Sequence = p.sent[out[i].To]
+		p.s.engine.deliver(out[i])
+	}
+	for i := range in {
+		p.handle(&in[i])
+	}
+	n := len(in)
+	done := n + len(out)
+	clear(out)
+	clear(in)
+	p.outSpare, p.inSpare = out, in
+	if done > 0 {
+		p.s.engine.arrived(done)
+	}
+	if n > 0 {
+		p.s.group.done(n)
+	}
+	return done > 0
 }
 
 // handle acts on one message.
@@ -113,13 +123,14 @@ func (p *peers) handle(m *Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// What Admitted announces may have been queued for long, so it is not late for being old.
-	live := m.Kind == Admitted || s.live[m.Request] == m.Generation
+	live := m.Kind == Admitted || s.live[m.Request].generation == m.Generation
 	if s.over.covers(m.Request, m.Generation, live) {
 		return
 	}
+	defer s.publish()
 	switch m.Kind {
 	case Admitted:
-		s.live[m.Request] = max(s.live[m.Request], m.Generation)
+		s.expect(m.Request, m.Generation, true)
 	case Handoff:
 		s.receive(m)
 	case Resend:

@@ -16,10 +16,16 @@ func (s *subserver) plan() {
 	if s.info.MaxTokens > 0 {
 		budget = min(budget, s.info.MaxTokens)
 	}
+	st.round = s.domain.current()
+	together := s.engine.options.Policy == StepSync
 	left := s.waiting.n // requests not looked at yet
 	for l := s.waiting.head; l != nil && len(st.picked) < limit && budget > 0; {
 		next := l.next
 		left--
+		if together && l.round >= st.round {
+			l = next // has written this position
+			continue
+		}
 		others := min(limit-len(st.picked)-1, left) // they get a token each
 		full := min(l.need(), s.engine.options.PrefillChunk)
 		l.take = min(full, max(1, budget-others))

@@ -63,7 +63,8 @@ func drawOptions(rt *rapid.T) func(*sched.Options) {
 	tokens := batch + between("more tokens", 0, 100)
 	chunk := rapid.SampledFrom([]int{1, 3, 16, 512}).Draw(rt, "chunk")
 	live := between("live", 1, 20)
-	policy := rapid.SampledFrom([]sched.Policy{sched.Eager, sched.Lazy}).Draw(rt, "policy")
+	policy := rapid.SampledFrom(sched.Policies()).Draw(rt, "policy")
+	order := rapid.SampledFrom([]sched.Order{sched.LargeFirst, sched.SmallFirst}).Draw(rt, "order")
 	device := rapid.SampledFrom([]string{"shared", "own", "concurrent"}).Draw(rt, "devices")
 	var own [3]struct {
 		threshold, wait int
@@ -74,7 +75,7 @@ func drawOptions(rt *rapid.T) func(*sched.Options) {
 		own[i].limited = rapid.Bool().Draw(rt, "runner's limits")
 	}
 	return func(o *sched.Options) {
-		o.MaxBatch, o.MaxBatchTokens, o.PrefillChunk, o.MaxLive, o.Policy = batch, tokens, chunk, live, policy
+		o.MaxBatch, o.MaxBatchTokens, o.PrefillChunk, o.MaxLive, o.Policy, o.Order = batch, tokens, chunk, live, policy, order
 		o.Devices = []sched.DeviceOptions{{Name: "concurrent", Concurrent: true}}
 		for i := range o.Models {
 			model := &o.Models[i]

@@ -6,6 +6,8 @@ type queue struct {
 	head, tail *local
 	n          int
 	urgent     int // requests that wait for no threshold
+	alone      int // requests of models that are served alone
+	pages      int // KV pages that they need all together
 }
 
 func (q *queue) push(l *local) {
@@ -16,10 +18,7 @@ func (q *queue) push(l *local) {
 		q.tail.next = l
 	}
 	q.tail = l
-	q.n++
-	if l.urgent {
-		q.urgent++
-	}
+	q.count(l, 1)
 }
 
 func (q *queue) remove(l *local) {
@@ -34,8 +33,27 @@ func (q *queue) remove(l *local) {
 		l.next.prev = l.prev
 	}
 	l.prev, l.next = nil, nil
-	q.n--
+	q.count(l, -1)
+}
+
+// count counts a request in or out. What it is counted by does not change while it waits.
+func (q *queue) count(l *local, n int) {
+	q.n += n
+	q.pages += n * l.pages
 	if l.urgent {
-		q.urgent--
+		q.urgent += n
 	}
+	if len(l.spec.Models) == 1 {
+		q.alone += n
+	}
+}
+
+// behind is the number of requests that have not yet written a token in this round.
+func (q *queue) behind(round uint64) (n int) {
+	for l := q.head; l != nil; l = l.next {
+		if l.round < round {
+			n++
+		}
+	}
+	return n
 }

@@ -40,6 +40,7 @@ func (s *subserver) settle(failure error) {
 		}
 	}
 	s.blocked = false
+	s.publish()
 	s.mu.Unlock()
 	s.clients.push(done.tasks...)
 	clear(done.tasks)
@@ -90,7 +91,7 @@ func (s *subserver) proceed(l *local, done *settled) {
 	}
 	if d.to == router.Stay || l.role.Keep {
 		if over := s.commit(l, out, done); over {
-			s.finish(l)
+			s.end(l)
 			return
 		}
 	} else {
@@ -121,6 +122,7 @@ func (s *subserver) commit(l *local, out *router.Row, done *settled) (over bool)
 	start := len(l.tokens)
 	l.append(out.Token)
 	l.own, l.handoffs, l.discarded = true, 0, nil
+	l.round = s.step.round
 	if l.self == 0 {
 		done.add(l, start, out.Token, info, len(s.step.batch.Rows))
 	} else {

@@ -13,7 +13,7 @@ import (
 // (inter-model). What they share is guarded by mu, which is held for bookkeeping only: never during a step, while
 // sending, or while a user's Route function runs. Locks are taken in the order
 //
-//	subserver.mu -> gate.mu, clients.mu, peers.mu, engine.mu, Stream.mu (each of these alone)
+//	subserver.mu -> domain.mu, gate.mu, clients.mu, peers.mu, engine.mu, Stream.mu (each of these alone)
 //
 // and no loop holds the mu of two subservers.
 type subserver struct {
@@ -21,10 +21,13 @@ type subserver struct {
 	name   string
 	runner Runner
 	info   Info
-	device *device
+	domain *domain
+	group  *group
+	rank   int // the highest place of this model in a route; 0: nobody hands off to it
 
 	threshold int // B
 	maxWait   time.Duration
+	want      want // guarded by domain.mu
 
 	clients *clients
 	peers   *peers
@@ -34,7 +37,8 @@ type subserver struct {
 	requests map[string]*local
 	waiting  queue
 	counts   [states]int
-	live     map[string]uint64 // requests that may come here, by ID: those admitted and not done
+	live     map[string]expected // requests that may come here, by ID: those admitted and not done
+	visitors int                 // those of live that other models answer, too
 	over     *tombstones
 	pool     *kv.Pool
 	blocked  bool // no waiting request fits in the cache: wait for a change
@@ -45,17 +49,17 @@ type subserver struct {
 	step step // of the decode loop alone
 }
 
-func newSubserver(e *Engine, o *ModelOptions, d *device, tombs int) (*subserver, error) {
+func newSubserver(e *Engine, o *ModelOptions, tombs int) (*subserver, error) {
 	pool, err := kv.NewPool(o.Info.Pages, o.Info.PageTokens)
 	if err != nil {
 		return nil, fmt.Errorf("model %q: %w", o.Name, err)
 	}
 	s := &subserver{
-		engine: e, name: o.Name, runner: o.Runner, info: o.Info, device: d,
+		engine: e, name: o.Name, runner: o.Runner, info: o.Info,
 		threshold: o.Threshold, maxWait: o.MaxWait,
 		wake:     newSignal(),
 		requests: make(map[string]*local),
-		live:     make(map[string]uint64),
+		live:     make(map[string]expected),
 		over:     newTombstones(tombs),
 		pool:     pool,
 	}
@@ -90,8 +94,12 @@ func (s *subserver) move(l *local, to State) bool {
 	if next == Waiting {
 		l.urgent = l.urgent || len(l.tokens) == l.spec.Prompt
 		if s.threshold > 1 && s.maxWait > 0 {
-			l.since = time.Now()
+			l.since = s.engine.now()
+			if s.waiting.n == 0 {
+				s.wake.raise() // to set its timer
+			}
 		}
+		l.pages = s.pool.PagesFor(len(l.tokens) + 1)
 		s.waiting.push(l)
 		s.blocked = false
 	}
@@ -102,7 +110,7 @@ func (s *subserver) move(l *local, to State) bool {
 // way from another entry, that one ends now.
 func (s *subserver) take(id string, generation uint64, spec *Spec, self int, role router.Role) *local {
 	if old := s.requests[id]; old != nil {
-		s.finish(old)
+		s.end(old)
 	}
 	l := &local{
 		id: id, generation: generation, spec: spec, self: self, role: role,
@@ -122,30 +130,63 @@ func (s *subserver) take(id string, generation uint64, spec *Spec, self int, rol
 func (s *subserver) admit(o *owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.live[o.id] = max(s.live[o.id], o.generation)
+	s.expect(o.id, o.generation, len(o.spec.Models) > 1)
 	l := s.take(o.id, o.generation, o.spec, 0, o.role)
 	l.append(o.prompt...)
 	s.move(l, Waiting)
-	s.wake.raise()
+	s.publish()
+	s.domain.nudge()
+}
+
+// expected is a request that may come to a model.
+type expected struct {
+	generation uint64
+	visitor    bool // its route has other models
+}
+
+// expect counts a request as live here.
+func (s *subserver) expect(id string, generation uint64, visitor bool) {
+	s.unexpect(id, generation)
+	if s.live[id].generation > generation {
+		return
+	}
+	s.live[id] = expected{generation, visitor}
+	if visitor {
+		s.visitors++
+	}
+}
+
+// unexpect counts a request off, if it is no newer.
+func (s *subserver) unexpect(id string, generation uint64) {
+	e, ok := s.live[id]
+	if !ok || e.generation > generation {
+		return
+	}
+	delete(s.live, id)
+	if e.visitor {
+		s.visitors--
+	}
 }
 
 // release ends a request here, whatever it is doing. Late messages about it are dropped from now on.
 func (s *subserver) release(id string, generation uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g, ok := s.live[id]; ok && g <= generation {
-		delete(s.live, id)
-	}
+	s.unexpect(id, generation)
 	s.over.add(id, generation)
 	if l := s.requests[id]; l != nil && l.generation <= generation {
-		s.finish(l)
+		s.end(l)
 	}
-	s.wake.raise() // the threshold may be lower, or pages free
+	s.publish() // the threshold may be lower, or pages free
+	s.domain.nudge()
+	if len(s.requests) == 0 {
+		s.wake.raise() // to look at the books
+	}
 }
 
-// finish moves a request to finished and frees what it holds. A request in the step that is on the device keeps its pages
+// end moves a request to finished and frees what it holds. A request in the step that is on the device keeps its pages
 // until the step has ended, since they are being written.
-func (s *subserver) finish(l *local) {
+func (s *subserver) end(l *local) {
 	if !s.move(l, Finished) {
 		return
 	}
@@ -184,7 +225,7 @@ func (s *subserver) roomFor(prompt int) bool {
 func (s *subserver) fail(l *local, err error) {
 	entry := l.spec.Models[0]
 	id, generation := l.id, l.generation
-	s.finish(l)
+	s.end(l)
 	if l.self == 0 {
 		s.clients.push(task{kind: taskFail, id: id, generation: generation, err: &ModelError{Model: s.name, Err: err}})
 		return

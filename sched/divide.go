@@ -1,0 +1,71 @@
+package sched
+
+import "slices"
+
+// rank says how far down a route each model comes.
+func (e *Engine) rank() {
+	for _, r := range e.options.Routes {
+		for i, name := range r.Models {
+			s := e.byName[name]
+			s.rank = max(s.rank, i)
+		}
+	}
+}
+
+// divide puts the models into domains, which step one at a time, and groups, which requests stay within.
+func (e *Engine) divide(concurrent map[string]bool) {
+	ranked := slices.Clone(e.subservers)
+	slices.SortStableFunc(ranked, func(a, b *subserver) int { return a.rank - b.rank })
+	together := e.options.Policy == StepSync || e.options.Policy == ModelSync
+	domains := make(map[string]*domain) // by device
+	for _, s := range ranked {
+		device := e.device(s.name)
+		if together {
+			device = ""
+		}
+		d := domains[device]
+		if d == nil || concurrent[device] {
+			d = &domain{engine: e, round: 1}
+			e.domains = append(e.domains, d)
+			domains[device] = d
+		}
+		d.members = append(d.members, s)
+		s.domain = d
+	}
+	for _, s := range ranked {
+		if s.group == nil {
+			g := &group{}
+			e.groups = append(e.groups, g)
+			e.join(g, s)
+		}
+	}
+	for _, g := range e.groups {
+		g.members = slices.DeleteFunc(slices.Clone(ranked), func(s *subserver) bool { return s.group != g })
+		g.zero = func() {
+			if s := g.fullest(); s != nil {
+				s.wake.raise()
+			}
+			e.drained.raise()
+		}
+	}
+}
+
+func (e *Engine) device(model string) string {
+	i := slices.IndexFunc(e.options.Models, func(m ModelOptions) bool { return m.Name == model })
+	return e.options.Models[i].Device
+}
+
+// join puts a model, and all that requests can reach from it, into a group.
+func (e *Engine) join(g *group, s *subserver) {
+	s.group = g
+	for _, r := range e.options.Routes {
+		if !slices.Contains(r.Models, s.name) {
+			continue
+		}
+		for _, name := range r.Models {
+			if peer := e.byName[name]; peer.group == nil {
+				e.join(g, peer)
+			}
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package sched
+
+import (
+	"sync"
+	"time"
+)
+
+// domain is models of which one steps at a time: those of an exclusive device; with the synchronous policies all of an
+// engine. It decides whose step comes next, when the one before has been routed and all that it sent has arrived: only
+// then is it known who waits where.
+type domain struct {
+	engine *Engine
+
+	mu      sync.Mutex
+	members []*subserver // by rank: a model comes after those that are before it in a route
+	busy    bool         // a step runs or is being routed
+	last    *subserver   // whose step was the last
+	turn    uint64       // steps so far
+	round   uint64       // with StepSync: the position that all requests write now
+}
+
+// want is what a model wants of its domain, which guards it.
+type want struct {
+	all      int       // requests that wait
+	waiting  int       // requests that a step could take; 0 also while none of them fits in the cache
+	pressing bool      // one of them waits for no threshold: it has no token yet, or has waited as long as it may
+	met      bool      // enough of those that came from other models wait
+	plain    bool      // some wait that no threshold concerns: at the entry, or of a model served alone
+	deadline time.Time // when a request will have waited as long as it may; zero: never
+	share    float64   // of the threshold
+	behind   int       // with StepSync: those of them that have not written the position of the round
+	turn     uint64    // of the domain, when the model stepped last
+}
+
+func (w *want) isPressing(now time.Time) bool {
+	return w.pressing || !w.deadline.IsZero() && !now.Before(w.deadline)
+}
+
+// ask reports whether s may start a step now. A true answer takes the domain, and has been counted as activity.
+func (d *domain) ask(s *subserver, now time.Time) bool {
+	if d.take(s, now) {
+		return true
+	}
+	// Nothing is under way: whoever is nearest to its threshold starts.
+	if !s.group.quiet() || s.group.fullest() != s {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.engine.still() && !d.busy && s.want.waiting > 0 && d.occupy(s)
+}
+
+func (d *domain) take(s *subserver, now time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.busy && d.engine.still() && d.choose(now) == s && d.occupy(s)
+}
+
+func (d *domain) occupy(s *subserver) bool {
+	d.busy, d.last = true, s
+	d.turn++
+	s.want.turn = d.turn
+	s.group.add(1)
+	return true
+}
+
+// current is the round that a step belongs to. The caller has the domain.
+func (d *domain) current() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.round
+}
+
+// leave frees the domain after a step.
+func (d *domain) leave() {
+	d.mu.Lock()
+	d.busy = false
+	d.mu.Unlock()
+}
+
+// nudge wakes the model whose turn it is, if any.
+func (d *domain) nudge() {
+	var s *subserver
+	d.mu.Lock()
+	if !d.busy && d.engine.still() {
+		s = d.choose(d.engine.now())
+	}
+	d.mu.Unlock()
+	if s != nil {
+		s.wake.raise()
+	}
+}
+
+// choose is the policy: the model whose step comes next, or nil if none should start. The caller holds the lock.
+func (d *domain) choose(now time.Time) *subserver {
+	switch d.engine.options.Policy {
+	case StepSync:
+		return d.stepSync()
+	case ModelSync:
+		return d.modelSync()
+	case Eager:
+		if d.engine.options.Order == SmallFirst {
+			return d.smallFirst(now)
+		}
+	}
+	return d.largeFirst(now)
+}
+
+// largeFirst is the rule of eager and lazy batching on a shared device: a model whose threshold is met goes before those that
+// are before it in the route. Requests that wait for no threshold have their turn beside it, the model that has not stepped
+// for longest first; so have the entry and models served alone among themselves.
+func (d *domain) largeFirst(now time.Time) *subserver {
+	var met, pressing, plain *subserver
+	for _, s := range d.members {
+		w := &s.want
+		if w.waiting == 0 {
+			continue
+		}
+		if w.met {
+			met = s // of the highest rank
+		}
+		if w.isPressing(now) {
+			pressing = later(pressing, s)
+		}
+		if w.plain {
+			plain = later(plain, s)
+		}
+	}
+	switch {
+	case pressing != nil && met != nil:
+		return later(pressing, met)
+	case pressing != nil:
+		return pressing
+	case met != nil:
+		return met
+	default:
+		return plain
+	}
+}
+
+// later is the one of two models that has not stepped for longer; either may be nil.
+func later(a, b *subserver) *subserver {
+	if a == nil || b != nil && b.want.turn < a.want.turn {
+		return b
+	}
+	return a
+}
+
+// smallFirst lets a model run only when none before it in the route can. Models that no route has in common take turns.
+func (d *domain) smallFirst(now time.Time) *subserver {
+	var first, pressing *subserver
+	for _, s := range d.members {
+		w := &s.want
+		if w.waiting == 0 {
+			continue
+		}
+		if w.isPressing(now) {
+			pressing = later(pressing, s)
+		}
+		switch {
+		case first == nil:
+			first = s
+		case first.rank == s.rank || w.plain:
+			first = later(first, s)
+		}
+	}
+	if pressing != nil {
+		return later(pressing, first)
+	}
+	return first
+}
+
+// modelSync lets the model that ran last go on until nobody waits for it, then the one for which most wait. Requests that
+// have no token yet go first.
+func (d *domain) modelSync() *subserver {
+	var most *subserver
+	for _, s := range d.members {
+		w := &s.want
+		if w.waiting == 0 {
+			continue
+		}
+		if w.pressing && s != d.last {
+			return s
+		}
+		if most == nil || w.waiting > most.want.waiting {
+			most = s
+		}
+	}
+	if d.last != nil && d.last.want.waiting > 0 {
+		return d.last
+	}
+	return most
+}
+
+// stepSync lets each model in turn, the entry first, step on all requests that have not written the position of the round.
+// When all have, the next round begins.
+func (d *domain) stepSync() *subserver {
+	for range 2 {
+		waiting := false
+		for _, s := range d.members {
+			if s.want.behind > 0 {
+				return s
+			}
+			waiting = waiting || s.want.all > 0
+		}
+		if !waiting {
+			return nil
+		}
+		d.round++
+		for _, s := range d.members {
+			s.want.waiting, s.want.behind = s.want.all, s.want.all
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package sched
+
+import "time"
+
+// publish tells the domain what this model wants, after anything that may have changed it. The caller holds s.mu; it wakes
+// nobody.
+func (s *subserver) publish() {
+	w := want{all: s.waiting.n}
+	d := s.domain
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	synchronous := s.engine.options.Policy == StepSync
+	// In another round others are asked for, for whom there may be room.
+	blocked := s.blocked && (!synchronous || s.step.round == d.round)
+	if s.waiting.n > 0 && !blocked {
+		w.waiting = s.waiting.n
+		w.pressing = s.waiting.urgent > 0
+		visitors := s.waiting.n
+		if s.rank == 0 {
+			visitors = 0 // the entry waits for nobody but by its own threshold
+		} else {
+			visitors -= s.waiting.alone
+		}
+		bound := s.bound()
+		w.plain = s.waiting.alone > 0 || s.rank == 0 && s.waiting.n >= bound
+		w.met = visitors > 0 && visitors >= bound
+		w.share = float64(s.waiting.n) / float64(bound)
+		if bound > 1 {
+			w.deadline = s.deadline()
+		}
+	}
+	if synchronous && w.waiting > 0 {
+		w.behind = s.waiting.behind(d.round)
+	}
+	w.turn = s.want.turn
+	s.want = w
+}
+
+// bound is the threshold as it holds now: no more than can come, than fit in a step, and than fit in the cache.
+func (s *subserver) bound() int {
+	b := s.threshold
+	if b <= 1 {
+		return 1
+	}
+	b = min(b, s.visitors, s.batchLimit())
+	if pages := s.waiting.pages; pages > s.pool.Pages() {
+		b = min(b, s.waiting.n*s.pool.Pages()/pages)
+	}
+	return max(1, b)
+}
+
+// deadline is when the request at the head of the queue will have waited as long as it may.
+func (s *subserver) deadline() time.Time {
+	if s.maxWait <= 0 {
+		return time.Time{}
+	}
+	return s.waiting.head.since.Add(s.maxWait)
+}
+
+// batchLimit is the most requests that fit in a step.
+func (s *subserver) batchLimit() int {
+	limit := s.engine.options.MaxBatch
+	if s.info.MaxRows > 0 {
+		limit = min(limit, s.info.MaxRows)
+	}
+	return limit
+}
