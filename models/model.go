@@ -12,6 +12,16 @@ import (
 // ErrNoTemplate says that a file carries no chat template.
 var ErrNoTemplate = errors.New("the file has no chat template (tokenizer.chat_template)")
 
+// NoChatError says why a model does not chat: ErrNoTemplate, or what is wrong with its template.
+type NoChatError struct {
+	Path string
+	Err  error
+}
+
+func (e *NoChatError) Error() string { return fmt.Sprintf("model %s cannot chat: %v", e.Path, e.Err) }
+
+func (e *NoChatError) Unwrap() error { return e.Err }
+
 const keyTemplate = "tokenizer.chat_template"
 
 // Model is what Go knows of one GGUF file. Immutable; safe for many goroutines.
@@ -71,11 +81,23 @@ func (m *Model) Info() Info { return m.info }
 // Tokenizer is the model's tokenizer, never nil.
 func (m *Model) Tokenizer() *tokenizer.Tokenizer { return m.tok }
 
+// WithTemplate gives the same model with another chat template than the one in its file: source, in Jinja. One that does
+// not work is an error.
+func (m *Model) WithTemplate(source string) (*Model, error) {
+	t, err := chat.New(source, m.tok)
+	if err != nil {
+		return nil, err
+	}
+	with := *m
+	with.chat, with.chatErr = t, nil
+	return &with, nil
+}
+
 // Chat is the model's chat template. If the file has none (ErrNoTemplate), or one that does not compile or render, the
-// error says so: the model completes text, but does not chat.
+// error is a *NoChatError: the model completes text, but does not chat.
 func (m *Model) Chat() (*chat.Template, error) {
 	if m.chatErr != nil {
-		return nil, fmt.Errorf("model %s cannot chat: %w", m.info.Path, m.chatErr)
+		return nil, &NoChatError{m.info.Path, m.chatErr}
 	}
 	return m.chat, nil
 }

@@ -115,6 +115,19 @@ func TestModelsThatCannotChat(t *testing.T) {
 	_, err = m.Chat()
 	require.ErrorContains(t, err, "never")
 	require.NotErrorIs(t, err, models.ErrNoTemplate)
+	var no *models.NoChatError
+	require.ErrorAs(t, err, &no)
+
+	// Another template makes it chat.
+	with, err := m.WithTemplate("{% for m in messages %}[{{ m.content }}]{% endfor %}")
+	require.NoError(t, err)
+	ids, err := with.Prompt(chat.Request{Messages: []chat.Message{chat.User("x")}})
+	require.NoError(t, err)
+	require.Equal(t, m.Tokenizer().Encode("[x]", tokenizer.Options{}), ids)
+	_, err = m.Chat()
+	require.Error(t, err, "the model itself stays as it was")
+	_, err = m.WithTemplate("{% if %}")
+	require.ErrorContains(t, err, "chat template")
 }
 
 func TestCheckRoute(t *testing.T) {

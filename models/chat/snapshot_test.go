@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ardanlabs/jinja"
 	"github.com/stretchr/testify/require"
@@ -28,11 +29,15 @@ type snapshots struct {
 			Messages   []Message
 			Tools      []json.RawMessage
 			Generation *bool `json:"add_generation_prompt"`
+			Vars       map[string]any
 		}
-		Want string
+		Want, Raises string
 	}
 	Snippets map[string]struct{ Source, Want string }
 }
+
+// snapshotTime is when snapshots.py renders.
+func snapshotTime() time.Time { return time.Date(2024, 7, 6, 15, 4, 5, 678_900_000, time.UTC) }
 
 func loadSnapshots(t *testing.T) snapshots {
 	raw, err := os.ReadFile("testdata/snapshots.json")
@@ -50,13 +55,25 @@ func TestTemplatesRenderAsInJinja2(t *testing.T) {
 		source, err := os.ReadFile(filepath.Join("testdata", file))
 		require.NoError(t, err)
 		tmpl, err := New(string(source), tok)
-		require.NoError(t, err)
+		require.NoError(t, err, file)
 		require.Equal(t, string(source), tmpl.Source())
+		tmpl.now = snapshotTime
 		for _, c := range cases {
 			t.Run(file+"/"+c.Name, func(t *testing.T) {
-				r := Request{Messages: c.Request.Messages, Tools: c.Request.Tools}
+				r := Request{Messages: c.Request.Messages, Tools: c.Request.Tools, Vars: c.Request.Vars}
 				r.NoGenerationPrompt = c.Request.Generation != nil && !*c.Request.Generation
+				if tmpl.ToolsErr() != nil && r.Tools != nil { // the text would be the same without them
+					_, err := tmpl.Render(r)
+					require.ErrorContains(t, err, "tools: the model's chat template does not take tools")
+					r.Tools = nil
+				}
 				got, err := tmpl.Render(r)
+				if c.Raises != "" {
+					var raised *RaisedError
+					require.ErrorAs(t, err, &raised)
+					require.Equal(t, c.Raises, raised.Message)
+					return
+				}
 				require.NoError(t, err)
 				require.Equal(t, c.Want, got)
 
@@ -85,7 +102,7 @@ func renderSource(source string, r Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t := &Template{source: source, fixed: map[string]jinja.Value{}}
+	t := &Template{source: source, fixed: map[string]jinja.Value{}, now: snapshotTime}
 	if t.compiled, err = compile(translated); err != nil {
 		return "", err
 	}

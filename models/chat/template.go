@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/ardanlabs/jinja"
 
@@ -18,6 +19,8 @@ type Template struct {
 	tok      *tokenizer.Tokenizer
 	fixed    map[string]jinja.Value // variables that are the same in every rendering
 	parts    bool                   // content is given as a list of parts: the template cannot do with a string
+	toolsErr error                  // why tools cannot be given; nil if they can
+	now      func() time.Time
 }
 
 // New compiles source and renders a probe conversation with it: what does not compile or render, or leaves out what the
@@ -27,7 +30,7 @@ func New(source string, tok *tokenizer.Tokenizer) (*Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chat template: %w", err)
 	}
-	t := &Template{source: source, tok: tok, fixed: tokenVars(tok)}
+	t := &Template{source: source, tok: tok, fixed: tokenVars(tok), now: time.Now}
 	if t.compiled, err = compile(translated); err != nil {
 		return nil, fmt.Errorf("chat template: %w", err)
 	}
@@ -59,31 +62,6 @@ func tokenVars(tok *tokenizer.Tokenizer) map[string]jinja.Value {
 		}
 	}
 	return vars
-}
-
-// needle is what the probe looks for in the answer. Templates leave such a word alone.
-const needle = "tokenrouterprobe"
-
-// probe renders a short conversation, with content as a string and if need be as parts.
-func (t *Template) probe() error {
-	try := Request{Messages: []Message{User(needle)}}
-	var failed error
-	for _, t.parts = range []bool{false, true} {
-		text, err := t.Render(try)
-		if err == nil && !strings.Contains(text, needle) {
-			err = errors.New("the user's message is not in what it gives")
-		}
-		if err == nil && t.parts && strings.Contains(text, `'text': '`+needle) {
-			err = errors.New("it prints the user's message as a data structure")
-		}
-		if err == nil {
-			return nil
-		}
-		if failed == nil {
-			failed = err
-		}
-	}
-	return failed
 }
 
 // Source is the Jinja text.
@@ -134,9 +112,12 @@ func (t *Template) render(vars map[string]jinja.Value) (text string, err error) 
 	all := map[string]jinja.Value{
 		"raise_exception": jinja.NewCallable("raise_exception", raise),
 		"range":           jinja.NewCallable("range", limitedRange),
-		filterJSON:        jinja.NewCallable("tojson", toJSON),
+		"strftime_now":    jinja.NewCallable("strftime_now", t.strftimeNow),
 		guardStep:         jinja.NewCallable(guardStep, g.step),
 		guardEnter:        jinja.NewCallable(guardEnter, g.enter),
+	}
+	for name, f := range functions {
+		all[name] = jinja.NewCallable(name, f)
 	}
 	maps.Copy(all, t.fixed)
 	maps.Copy(all, vars)

@@ -15,8 +15,11 @@ var roles = []string{"system", "developer", "user", "assistant", "tool", "functi
 // reserved are variables that this package sets.
 var reserved = []string{
 	"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token", "unk_token", "pad_token",
-	"raise_exception", "range", filterJSON, guardStep, guardEnter, guardVar,
+	"raise_exception", "range", "strftime_now",
 }
+
+// ownPrefix begins the names that translated templates use.
+const ownPrefix = "tr_"
 
 // conversation gives the request's part of the template's variables.
 func (t *Template) conversation(r Request) (map[string]jinja.Value, error) {
@@ -38,6 +41,9 @@ func (t *Template) conversation(r Request) (map[string]jinja.Value, error) {
 		"documents":             jinja.None(),
 	}
 	if len(r.Tools) > 0 {
+		if t.toolsErr != nil {
+			return nil, &InputError{"tools", t.toolsErr}
+		}
 		tools := make([]jinja.Value, len(r.Tools))
 		for i, raw := range r.Tools {
 			v, err := fromJSON(raw)
@@ -60,7 +66,7 @@ func (t *Template) conversation(r Request) (map[string]jinja.Value, error) {
 
 func variable(name string, x any) (jinja.Value, error) {
 	field := "template variable " + name
-	if slices.Contains(reserved, name) {
+	if slices.Contains(reserved, name) || strings.HasPrefix(name, ownPrefix) {
 		return jinja.None(), &InputError{field, fmt.Errorf("this name is set by the server and cannot be given")}
 	}
 	raw, err := json.Marshal(x)

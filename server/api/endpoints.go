@@ -59,17 +59,19 @@ func conversation(r *openai.ChatRequest) chat.Request {
 func unrendered(t *Target, err error) *openai.Error {
 	var input *chat.InputError
 	var raised *chat.RaisedError
+	var no *models.NoChatError
 	switch {
 	case errors.As(err, &input):
 		param := input.Field
-		if !strings.HasPrefix(param, "messages") {
+		if !strings.HasPrefix(param, "messages") && !strings.HasPrefix(param, "tools") {
 			param = "chat_template_kwargs"
 		}
 		return openai.Invalid(param, openai.CodeInvalidValue, "%v", input)
 	case errors.As(err, &raised):
 		return openai.Invalid("messages", openai.CodeInvalidValue, "%v", raised)
-	case errors.Is(err, models.ErrNoTemplate):
-		return openai.Invalid("model", openai.CodeUnsupportedValue, "%q cannot chat: %v. Use /v1/completions", t.Name, models.ErrNoTemplate)
+	case errors.As(err, &no):
+		return openai.Invalid("model", openai.CodeUnsupportedValue, "%q cannot chat: %v. Use /v1/completions, or have the operator set "+
+			"chat_template for the model", t.Name, no.Err)
 	default:
 		return openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "the conversation could not be written for %q: %v", t.Name, err)
 	}

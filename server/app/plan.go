@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/tokenrouter/tokenrouter/models"
@@ -33,6 +34,11 @@ func newPlan(cfg *config.Config) (*plan, error) {
 		if err != nil {
 			return nil, cfg.At(at+".path", fmt.Errorf("model %q: %w", m.Name, err))
 		}
+		if m.ChatTemplate != "" {
+			if file, err = withTemplate(file, m.ChatTemplate); err != nil {
+				return nil, cfg.At(at+".chat_template", fmt.Errorf("model %q: %w", m.Name, err))
+			}
+		}
 		info := file.Info()
 		if info.Tensors == 0 {
 			return nil, cfg.At(at+".path", fmt.Errorf("model %q: %s has a vocabulary but no weights", m.Name, m.Path))
@@ -53,6 +59,19 @@ func newPlan(cfg *config.Config) (*plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// withTemplate gives a model the chat template of a file.
+func withTemplate(m *models.Model, path string) (*models.Model, error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the chat template: %w", err)
+	}
+	with, err := m.WithTemplate(string(source))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return with, nil
 }
 
 func (p *plan) checkRoute(at string, r *config.Route) error {

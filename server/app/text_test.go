@@ -1,6 +1,9 @@
 package app
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,6 +47,32 @@ func TestText(t *testing.T) {
 	require.Empty(t, d.Add(end))
 	require.Empty(t, d.Add(1_000_000))
 	require.Equal(t, "<|im_end|>", x.NewDetokenizer(true).Add(end))
+}
+
+// A template of the configuration is used in place of the file's; one that does not work keeps the server from starting.
+func TestChatTemplateOfTheConfiguration(t *testing.T) {
+	path := tinygguf.Temp(t, tinygguf.Options{})
+	configured := func(template string) (*plan, error) {
+		file := filepath.Join(t.TempDir(), "t.jinja")
+		if template != "" {
+			require.NoError(t, os.WriteFile(file, []byte(template), 0o600))
+		}
+		return newPlan(parse(t, fmt.Sprintf("models:\n- {name: m, path: %s, chat_template: %s}\n", path, file)))
+	}
+	p, err := configured("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{% if think %}<hm>{% endif %}")
+	require.NoError(t, err)
+	x := textOf(p.model("m").file)
+	ids, err := x.Prompt(chat.Request{Messages: []chat.Message{chat.User("a")}, Vars: map[string]any{"think": true}})
+	require.NoError(t, err)
+	require.Equal(t, x.Encode("user: a\n<hm>"), ids)
+
+	_, err = configured("")
+	require.ErrorContains(t, err, "models[0].chat_template")
+	require.ErrorContains(t, err, "cannot read the chat template")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = configured("{{ nothing }}")
+	require.ErrorContains(t, err, "models[0].chat_template")
+	require.ErrorContains(t, err, "t.jinja: chat template, rendering a conversation to try it: the user's message is not in what it gives")
 }
 
 func count(ids []int32, id int32) (n int) {

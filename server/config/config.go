@@ -18,6 +18,9 @@ type Model struct {
 	Device     string `json:"device"`
 	Context    int    `json:"context"` // tokens; 0: what the file states
 	ExactFloat bool   `json:"exact_float"`
+	// ChatTemplate is a file of Jinja that is used in place of the template in the GGUF file; "": that one. Its path is
+	// like Path.
+	ChatTemplate string `json:"chat_template"`
 }
 
 // Route is a named set of models that share the work by an algorithm.

@@ -44,6 +44,7 @@ models:
     device: socket0
     context: 4096
     exact_float: true
+    chat_template: chat.jinja
   - {name: large, path: /data/l.gguf}
 routes:
   - name: pair
@@ -73,8 +74,8 @@ server:
 	c.source = source{}
 	require.Equal(t, &Config{
 		Models: []Model{
-			{"org/small:q4", "/etc/tr/models/s.gguf", "socket0", 4096, true},
-			{"large", "/data/l.gguf", "cpu", 0, false},
+			{"org/small:q4", "/etc/tr/models/s.gguf", "socket0", 4096, true, "/etc/tr/chat.jinja"},
+			{"large", "/data/l.gguf", "cpu", 0, false, ""},
 		},
 		Routes: []Route{{"pair", "r-stitch", []string{"org/small:q4", "large"}, &threshold}},
 		Devices: []Device{
@@ -124,11 +125,13 @@ func TestLoad(t *testing.T) {
 	file := filepath.Join(dir, "c.yaml")
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, []byte("models:\n- {name: a, path: sub/a.gguf}\n- {name: b, path: ~/b.gguf}\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("models:\n- {name: a, path: sub/a.gguf, chat_template: sub/a.jinja}\n- {name: b, path: ~/b.gguf}\n"), 0o600))
 	c, err := Load(file)
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(dir, "sub/a.gguf"), c.Models[0].Path)
 	require.Equal(t, filepath.Join(home, "b.gguf"), c.Models[1].Path)
+	require.Equal(t, filepath.Join(dir, "sub/a.jinja"), c.Models[0].ChatTemplate)
+	require.Empty(t, c.Models[1].ChatTemplate)
 
 	_, err = Load(filepath.Join(dir, "none.yaml"))
 	require.ErrorIs(t, err, os.ErrNotExist)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Load reads the configuration file at path. Model paths in it are relative to the file's directory; a leading ~/ is
+// Load reads the configuration file at path. Paths in it are relative to the file's directory; a leading ~/ is
 // the user's home.
 func Load(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
@@ -54,7 +54,11 @@ func build(tree any, src source) (*Config, error) {
 		return nil, err
 	}
 	for i := range c.Models {
-		c.Models[i].Path = resolve(src.file, c.Models[i].Path)
+		m := &c.Models[i]
+		m.Path = resolve(src.file, m.Path)
+		if m.ChatTemplate != "" {
+			m.ChatTemplate = resolve(src.file, m.ChatTemplate)
+		}
 	}
 	return c, nil
 }
@@ -77,7 +81,7 @@ func addDefaultDevice(c *Config) error {
 	return nil
 }
 
-// resolve makes a model path usable from the working directory.
+// resolve makes a path of the configuration usable from the working directory.
 func resolve(file, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
