@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tokenrouter/tokenrouter/tests/internal/realpair"
+	"github.com/tokenrouter/tokenrouter/tests/internal/realmodels"
 )
 
 // token is one token of an answer and who wrote it.
@@ -62,7 +62,7 @@ func (s *site) ask(prompt []int32, terms sampling, tokens int) ([]token, error) 
 		return nil, fmt.Errorf("usage counts %d prompt tokens, %d were sent", c.Usage.PromptTokens, len(prompt))
 	case c.Usage.CompletionTokens != got:
 		return nil, fmt.Errorf("usage counts %d tokens, the trace has %d", c.Usage.CompletionTokens, got)
-	case c.Routing.Count[realpair.SmallName]+c.Routing.Count[realpair.LargeName] != got:
+	case c.Routing.Count[realmodels.Small]+c.Routing.Count[realmodels.Large] != got:
 		return nil, fmt.Errorf("counts by model are %v, the trace has %d tokens", c.Routing.Count, got)
 	}
 	return c.Routing.Trace, nil

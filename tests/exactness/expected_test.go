@@ -11,7 +11,7 @@ import (
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/sched/oracle"
-	"github.com/tokenrouter/tokenrouter/tests/internal/realpair"
+	"github.com/tokenrouter/tokenrouter/tests/internal/realmodels"
 )
 
 // sampling is how a prompt's tokens are drawn.
@@ -43,7 +43,7 @@ func (a answers) count() (total, large int) {
 		for _, answer := range set {
 			for _, t := range answer {
 				total++
-				if t.Model == realpair.LargeName {
+				if t.Model == realmodels.Large {
 					large++
 				}
 			}
@@ -81,7 +81,7 @@ func sequential(t *testing.T, p pair, prompts [][]int32) answers {
 	limit := threshold
 	route := oracle.Route{Algorithm: router.RStitchName, Params: router.Params{Threshold: &limit}}
 	var closers []func() error
-	for _, m := range []struct{ name, path string }{{realpair.SmallName, p.small}, {realpair.LargeName, p.large}} {
+	for _, m := range []struct{ name, path string }{{realmodels.Small, p.small}, {realmodels.Large, p.large}} {
 		model, err := device.LoadModel(m.path, nil)
 		require.NoError(t, err)
 		runner, err := model.NewRunner(sched.NativeLimits{Pages: context / 32})

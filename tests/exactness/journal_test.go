@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tokenrouter/tokenrouter/sched"
-	"github.com/tokenrouter/tokenrouter/tests/internal/realpair"
+	"github.com/tokenrouter/tokenrouter/tests/internal/realmodels"
 )
 
 // journal counts what the scheduler did, so that a test can assert that it was not spared the hard cases.
@@ -104,8 +104,8 @@ func (j *journal) account() string {
 }
 
 const (
-	toLarge = realpair.SmallName + ">" + realpair.LargeName
-	toSmall = realpair.LargeName + ">" + realpair.SmallName
+	toLarge = realmodels.Small + ">" + realmodels.Large
+	toSmall = realmodels.Large + ">" + realmodels.Small
 )
 
 // expectVariety asserts that a run in full length met what its cell is about.
@@ -118,7 +118,7 @@ func (j *journal) expectVariety(t *testing.T, c cell) {
 	if c.concurrency > 1 {
 		require.GreaterOrEqual(t, len(j.sizes), 3, "sizes of batches: %v", j.sizes)
 		require.NotZero(t, j.mixed, "batches of prefill and decode")
-		require.NotZero(t, j.overlap[realpair.SmallName], "steps of the small model while requests were at the large one")
+		require.NotZero(t, j.overlap[realmodels.Small], "steps of the small model while requests were at the large one")
 	}
 }
 
@@ -131,6 +131,6 @@ func (j *journal) expectEverything(t *testing.T) {
 	require.NotZero(t, j.mixed)
 	require.NotZero(t, j.handoffs[toLarge])
 	require.NotZero(t, j.handoffs[toSmall])
-	require.NotZero(t, j.overlap[realpair.SmallName])
-	require.NotZero(t, j.overlap[realpair.LargeName], "steps of the large model while its requests were back at the small one")
+	require.NotZero(t, j.overlap[realmodels.Small])
+	require.NotZero(t, j.overlap[realmodels.Large], "steps of the large model while its requests were back at the small one")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tokenrouter/tokenrouter/models/tokenizer"
 	"github.com/tokenrouter/tokenrouter/server/app"
 	"github.com/tokenrouter/tokenrouter/server/config"
-	"github.com/tokenrouter/tokenrouter/tests/internal/realpair"
+	"github.com/tokenrouter/tokenrouter/tests/internal/realmodels"
 )
 
 // pair is the two files and what the test must know of them.
@@ -27,7 +27,7 @@ type pair struct {
 
 func findPair(t *testing.T) pair {
 	t.Helper()
-	p := pair{small: realpair.Small(t), large: realpair.Large(t)}
+	p := pair{small: realmodels.Path(t, realmodels.Small), large: realmodels.Path(t, realmodels.Large)}
 	for _, path := range []string{p.small, p.large} {
 		m, err := models.Open(path)
 		require.NoError(t, err)
@@ -64,16 +64,16 @@ func serve(t *testing.T, p pair, batching, chunk int) *site {
 	policy := map[string]any{"policy": "eager", "prefill_chunk": chunk}
 	if batching > 1 {
 		policy["policy"] = "lazy"
-		policy["threshold"] = map[string]int{realpair.SmallName: batching, realpair.LargeName: batching}
+		policy["threshold"] = map[string]int{realmodels.Small: batching, realmodels.Large: batching}
 		policy["max_wait"] = "5s" // long, so that it is the threshold that decides
 	}
 	text, err := json.Marshal(map[string]any{
 		"models": []any{
-			map[string]any{"name": realpair.SmallName, "path": p.small, "context": 1024},
-			map[string]any{"name": realpair.LargeName, "path": p.large, "context": 1024},
+			map[string]any{"name": realmodels.Small, "path": p.small, "context": 1024},
+			map[string]any{"name": realmodels.Large, "path": p.large, "context": 1024},
 		},
 		"routes": []any{map[string]any{
-			"name": routeName, "algorithm": "r-stitch", "models": []string{realpair.SmallName, realpair.LargeName}, "threshold": threshold,
+			"name": routeName, "algorithm": "r-stitch", "models": []string{realmodels.Small, realmodels.Large}, "threshold": threshold,
 		}},
 		"devices":  []any{map[string]any{"name": "cpu", "kv_memory": "768MiB"}},
 		"batching": policy,
