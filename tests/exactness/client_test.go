@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/tokenrouter/tokenrouter/tests/internal/realmodels"
 )
 
 // token is one token of an answer and who wrote it.
@@ -35,7 +33,7 @@ type completion struct {
 // ask sends one prompt and returns the tokens of its answer.
 func (s *site) ask(prompt []int32, terms sampling, tokens int) ([]token, error) {
 	body, err := json.Marshal(map[string]any{
-		"model": routeName, "prompt": prompt, "max_tokens": tokens, "temperature": terms.temperature, "seed": terms.seed,
+		"model": s.lineup.target(), "prompt": prompt, "max_tokens": tokens, "temperature": terms.temperature, "seed": terms.seed,
 		"routing": map[string]any{"trace": true},
 	})
 	if err != nil {
@@ -57,12 +55,16 @@ func (s *site) ask(prompt []int32, terms sampling, tokens int) ([]token, error) 
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, err
 	}
+	counted := 0
+	for _, name := range s.lineup.names() {
+		counted += c.Routing.Count[name]
+	}
 	switch got := len(c.Routing.Trace); {
 	case c.Usage.PromptTokens != len(prompt):
 		return nil, fmt.Errorf("usage counts %d prompt tokens, %d were sent", c.Usage.PromptTokens, len(prompt))
 	case c.Usage.CompletionTokens != got:
 		return nil, fmt.Errorf("usage counts %d tokens, the trace has %d", c.Usage.CompletionTokens, got)
-	case c.Routing.Count[realmodels.Small]+c.Routing.Count[realmodels.Large] != got:
+	case counted != got:
 		return nil, fmt.Errorf("counts by model are %v, the trace has %d tokens", c.Routing.Count, got)
 	}
 	return c.Routing.Trace, nil

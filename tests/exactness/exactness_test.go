@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tokenrouter/tokenrouter/tests/internal/realmodels"
 )
 
 const (
@@ -70,10 +72,7 @@ func cells() []cell {
 // longer one. Cells that are not full take turns, so that together they ask everything.
 func (c cell) questions(index, prompts int) (ids []int, tokens int) {
 	if c.full {
-		for i := range prompts {
-			ids = append(ids, i)
-		}
-		return ids, newTokens
+		return upto(prompts), newTokens
 	}
 	for i := index % 4; i < prompts; i += 4 {
 		ids = append(ids, i)
@@ -82,14 +81,14 @@ func (c cell) questions(index, prompts int) (ids []int, tokens int) {
 }
 
 func TestExact(t *testing.T) {
-	pair := findPair(t)
+	pair := real(t, realmodels.Small, realmodels.Large)
 	prompts := tokenized(t, pair)
 	require.Len(t, prompts, 40)
 
 	start := time.Now()
-	expected := sequential(t, pair, prompts)
+	expected := sequential(t, pair, prompts, newTokens)
 	t.Logf("sequential loop: %s in %s", expected.account(), time.Since(start).Round(time.Second))
-	share := expected.largeShare()
+	share := expected.share()
 	require.GreaterOrEqual(t, share, 0.05, "the large model's share of the tokens")
 	require.LessOrEqual(t, share, 0.50, "the large model's share of the tokens")
 
@@ -117,4 +116,46 @@ func TestExact(t *testing.T) {
 		site.close(t)
 	}
 	whole.expectEverything(t)
+}
+
+// Models of other families alone: the same at every concurrency, chunk and threshold.
+func TestExactAlone(t *testing.T) {
+	const tokens = 32
+	for _, name := range []string{realmodels.SmolLM2, realmodels.Gemma3} {
+		t.Run(name, func(t *testing.T) {
+			l := real(t, name)
+			prompts := tokenized(t, l)[:12]
+			expected := sequential(t, l, prompts, tokens)
+			t.Logf("sequential loop: %s", expected.account())
+			for _, s := range []struct{ batching, chunk int }{{1, 16}, {4, 512}} {
+				site := serve(t, l, s.batching, s.chunk)
+				for _, concurrency := range []int{1, 4, 16} {
+					for _, sampled := range []bool{false, true} {
+						c := cell{batching: s.batching, chunk: s.chunk, concurrency: concurrency, sampled: sampled}
+						t.Run(c.String(), func(t *testing.T) {
+							site.journal.reset()
+							asked := upto(len(prompts))
+							if concurrency == 1 {
+								asked = asked[:4]
+							}
+							compare(t, site, c, prompts, asked, tokens, expected)
+							seen := site.journal.take()
+							require.Empty(t, seen.faults)
+							if concurrency > 1 {
+								require.Greater(t, len(seen.sizes), 1, "sizes of batches: %v", seen.sizes)
+							}
+						})
+					}
+				}
+				site.close(t)
+			}
+		})
+	}
+}
+
+func upto(n int) (ids []int) {
+	for i := range n {
+		ids = append(ids, i)
+	}
+	return ids
 }

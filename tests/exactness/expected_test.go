@@ -11,7 +11,6 @@ import (
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/sched/oracle"
-	"github.com/tokenrouter/tokenrouter/tests/internal/realmodels"
 )
 
 // sampling is how a prompt's tokens are drawn.
@@ -29,7 +28,10 @@ func terms(prompt int, sampled bool) sampling {
 }
 
 // answers are what must come out.
-type answers struct{ greedy, sampled [][]token }
+type answers struct {
+	greedy, sampled [][]token
+	entry           string
+}
 
 func (a answers) of(prompt int, sampled bool) []token {
 	if sampled {
@@ -38,28 +40,29 @@ func (a answers) of(prompt int, sampled bool) []token {
 	return a.greedy[prompt]
 }
 
-func (a answers) count() (total, large int) {
+func (a answers) count() (total, handed int) {
 	for _, set := range [][][]token{a.greedy, a.sampled} {
 		for _, answer := range set {
 			for _, t := range answer {
 				total++
-				if t.Model == realmodels.Large {
-					large++
+				if t.Model != a.entry {
+					handed++
 				}
 			}
 		}
 	}
-	return total, large
+	return total, handed
 }
 
-func (a answers) largeShare() float64 {
-	total, large := a.count()
-	return float64(large) / float64(total)
+// share is the part of the tokens that the entry did not write.
+func (a answers) share() float64 {
+	total, handed := a.count()
+	return float64(handed) / float64(total)
 }
 
 func (a answers) account() string {
-	total, large := a.count()
-	return fmt.Sprintf("%d answers, %d tokens, %d (%.1f%%) by the large model", len(a.greedy)+len(a.sampled), total, large, 100*a.largeShare())
+	total, handed := a.count()
+	return fmt.Sprintf("%d answers, %d tokens, %d (%.1f%%) by the second model", len(a.greedy)+len(a.sampled), total, handed, 100*a.share())
 }
 
 // readPrompts reads the texts that the test asks.
@@ -73,40 +76,43 @@ func readPrompts(t *testing.T) []string {
 }
 
 // sequential answers every prompt twice, greedily and sampled, with the oracle: one request, one step at a time.
-func sequential(t *testing.T, p pair, prompts [][]int32) answers {
+func sequential(t *testing.T, l lineup, prompts [][]int32, tokens int) answers {
 	t.Helper()
 	const context = 1024
 	device, err := sched.OpenNativeDevice(sched.NativeOptions{})
 	require.NoError(t, err)
 	limit := threshold
-	route := oracle.Route{Algorithm: router.RStitchName, Params: router.Params{Threshold: &limit}}
+	route := oracle.Route{Algorithm: router.SingleName}
+	if len(l.members) > 1 {
+		route = oracle.Route{Algorithm: router.RStitchName, Params: router.Params{Threshold: &limit}}
+	}
 	var closers []func() error
-	for _, m := range []struct{ name, path string }{{realmodels.Small, p.small}, {realmodels.Large, p.large}} {
+	for _, m := range l.members {
 		model, err := device.LoadModel(m.path, nil)
 		require.NoError(t, err)
 		runner, err := model.NewRunner(sched.NativeLimits{Pages: context / 32})
 		require.NoError(t, err)
 		info := runner.Info()
 		info.MaxContext = context
-		info.EndIDs = p.endIDs
+		info.EndIDs = l.endIDs
 		route.Models = append(route.Models, oracle.Model{Name: m.name, Runner: runner, Info: info})
 		closers = append(closers, runner.Close, model.Close)
 	}
-	var out answers
+	out := answers{entry: l.members[0].name}
 	for i, prompt := range prompts {
 		for _, sampled := range []bool{false, true} {
 			s := terms(i, sampled)
-			a, err := oracle.Run(route, sched.Request{Prompt: prompt, MaxTokens: newTokens,
+			a, err := oracle.Run(route, sched.Request{Prompt: prompt, MaxTokens: tokens,
 				Sampling: sched.Sampling{Temperature: s.temperature, Seed: s.seed}})
 			require.NoError(t, err, "prompt %d", i)
-			tokens := make([]token, len(a.Tokens))
+			answer := make([]token, len(a.Tokens))
 			for j, id := range a.Tokens {
-				tokens[j] = token{id, route.Models[a.Infos[j].Model].Name}
+				answer[j] = token{id, route.Models[a.Infos[j].Model].Name}
 			}
 			if sampled {
-				out.sampled = append(out.sampled, tokens)
+				out.sampled = append(out.sampled, answer)
 			} else {
-				out.greedy = append(out.greedy, tokens)
+				out.greedy = append(out.greedy, answer)
 			}
 		}
 	}

@@ -14,32 +14,61 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/models"
 	"github.com/tokenrouter/tokenrouter/models/tokenizer"
+	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/server/app"
 	"github.com/tokenrouter/tokenrouter/server/config"
 	"github.com/tokenrouter/tokenrouter/tests/internal/realmodels"
 )
 
-// pair is the two files and what the test must know of them.
-type pair struct {
-	small, large string
-	endIDs       []int32 // the union over both
+// member is a model of a lineup.
+type member struct{ name, path string }
+
+// lineup is one or two models, the entry first, and what the test must know of them. Two are routed by R-Stitch.
+type lineup struct {
+	members []member
+	endIDs  []int32 // the union over all
 }
 
-func findPair(t *testing.T) pair {
+func newLineup(t *testing.T, members ...member) lineup {
 	t.Helper()
-	p := pair{small: realmodels.Path(t, realmodels.Small), large: realmodels.Path(t, realmodels.Large)}
-	for _, path := range []string{p.small, p.large} {
-		m, err := models.Open(path)
+	l := lineup{members: members}
+	for _, member := range members {
+		m, err := models.Open(member.path)
 		require.NoError(t, err)
-		p.endIDs = append(p.endIDs, m.EndIDs()...)
+		l.endIDs = append(l.endIDs, m.EndIDs()...)
 	}
-	return p
+	return l
 }
 
-// tokenized reads the prompts as the pair's tokens.
-func tokenized(t *testing.T, p pair) [][]int32 {
+// real are models of package realmodels.
+func real(t *testing.T, names ...string) lineup {
 	t.Helper()
-	m, err := models.Open(p.small)
+	var members []member
+	for _, name := range names {
+		members = append(members, member{name, realmodels.Path(t, name)})
+	}
+	return newLineup(t, members...)
+}
+
+func (l lineup) names() (names []string) {
+	for _, m := range l.members {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// target is what a client asks for: the route, or the one model.
+func (l lineup) target() string {
+	if len(l.members) == 1 {
+		return l.members[0].name
+	}
+	return routeName
+}
+
+// tokenized reads the prompts as the entry's tokens.
+func tokenized(t *testing.T, l lineup) [][]int32 {
+	t.Helper()
+	m, err := models.Open(l.members[0].path)
 	require.NoError(t, err)
 	var prompts [][]int32
 	for _, text := range readPrompts(t) {
@@ -52,29 +81,36 @@ const routeName = "routed"
 
 // site is a running server, as the serve command runs it.
 type site struct {
+	lineup  lineup
 	url     string
 	journal *journal
 	stop    context.CancelFunc
 	ended   chan error
 }
 
-// serve starts a server on the pair and waits until it is ready.
-func serve(t *testing.T, p pair, batching, chunk int) *site {
+// serve starts a server on the lineup and waits until it is ready.
+func serve(t *testing.T, l lineup, batching, chunk int) *site {
 	t.Helper()
 	policy := map[string]any{"policy": "eager", "prefill_chunk": chunk}
 	if batching > 1 {
 		policy["policy"] = "lazy"
-		policy["threshold"] = map[string]int{realmodels.Small: batching, realmodels.Large: batching}
+		thresholds := make(map[string]int)
+		for _, name := range l.names() {
+			thresholds[name] = batching
+		}
+		policy["threshold"] = thresholds
 		policy["max_wait"] = "5s" // long, so that it is the threshold that decides
 	}
+	var members, routes []any
+	for _, m := range l.members {
+		members = append(members, map[string]any{"name": m.name, "path": m.path, "context": 1024})
+	}
+	if len(l.members) > 1 {
+		routes = append(routes, map[string]any{"name": routeName, "algorithm": router.RStitchName, "models": l.names(), "threshold": threshold})
+	}
 	text, err := json.Marshal(map[string]any{
-		"models": []any{
-			map[string]any{"name": realmodels.Small, "path": p.small, "context": 1024},
-			map[string]any{"name": realmodels.Large, "path": p.large, "context": 1024},
-		},
-		"routes": []any{map[string]any{
-			"name": routeName, "algorithm": "r-stitch", "models": []string{realmodels.Small, realmodels.Large}, "threshold": threshold,
-		}},
+		"models":   members,
+		"routes":   routes,
 		"devices":  []any{map[string]any{"name": "cpu", "kv_memory": "768MiB"}},
 		"batching": policy,
 		"server":   map[string]any{"listen": "127.0.0.1:0"},
@@ -84,7 +120,7 @@ func serve(t *testing.T, p pair, batching, chunk int) *site {
 	require.NoError(t, err)
 
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &site{journal: &journal{}, stop: cancel, ended: make(chan error, 1)}
+	s := &site{lineup: l, journal: &journal{}, stop: cancel, ended: make(chan error, 1)}
 	s.journal.reset()
 	ready := make(chan struct{})
 	options := app.Options{
