@@ -30,30 +30,32 @@ type result struct {
 }
 
 func main() {
-	models := flag.String("models", os.Getenv("TOKENROUTER_MODELS"), "directory of the two GGUF files")
-	goldenPath := flag.String("golden", "tests/testdata/golden-qwen2.5-coder.json", "golden answers")
+	models := flag.String("models", os.Getenv("TOKENROUTER_MODELS"), "directory of the GGUF files")
+	goldenDir := flag.String("golden", "tests/testdata", "directory of the golden answers")
 	out := flag.String("out", "", "file to write; default: standard output")
 	flag.Parse()
-	if err := run(*models, *goldenPath, *out); err != nil {
+	if err := run(*models, *goldenDir, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
 		os.Exit(1)
 	}
 }
 
-func run(models, goldenPath, out string) error {
-	golden, err := teacher.Load(goldenPath)
-	if err != nil {
-		return err
-	}
+func run(models, goldenDir, out string) error {
 	library, err := bindings.Load("")
 	if err != nil {
 		return err
 	}
 	var results []result
-	for _, m := range []struct{ name, file string }{
-		{"qwen2.5-coder-0.5b", "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"},
-		{"qwen2.5-coder-1.5b", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"},
+	for _, m := range []struct{ name, file, golden string }{
+		{"smollm2-135m", "smollm2-135m-instruct-q4_1.gguf", "golden-smollm2.json"},
+		{"gemma-3-270m", "gemma-3-270m-q4_k_m.gguf", "golden-gemma-3.json"},
+		{"qwen2.5-coder-0.5b", "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf", "golden-qwen2.5-coder.json"},
+		{"qwen2.5-coder-1.5b", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "golden-qwen2.5-coder.json"},
 	} {
+		golden, err := teacher.Load(filepath.Join(goldenDir, m.golden))
+		if err != nil {
+			return err
+		}
 		r, err := measure(library, filepath.Join(models, m.file), golden.Models[m.name])
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
