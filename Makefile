@@ -57,7 +57,7 @@ native: library ## Build the native library with its tests
 	cmake --build $(NATIVE) --parallel $(JOBS)
 
 .PHONY: test
-test: test-native test-go test-race lint test-real test-clients ## All tests
+test: test-native test-go test-race lint test-real test-clients fuzz ## All tests
 	@echo "all tests passed"
 
 .PHONY: test-native
@@ -85,6 +85,18 @@ test-real: build native models ## The real pair: golden answers, and exactness o
 .PHONY: test-clients
 test-clients: build pair python ## The official OpenAI client for Python against a running server
 	$(PYTHON) -m pytest -q tests/clients
+
+# How long each fuzz target runs.
+FUZZ_SECONDS ?= 60
+FUZZ := $(BUILD)/fuzz
+
+.PHONY: fuzz
+fuzz: library ## Every fuzz target, C++ (with ASan and UBSan) and Go, for FUZZ_SECONDS (60) each
+	@scripts/prerequisites.sh --fuzz
+	CC=clang CXX=clang++ cmake -S . -B $(FUZZ) -G Ninja -DCMAKE_BUILD_TYPE=Fuzz -DCMAKE_CXX_FLAGS_FUZZ=-O1 \
+		-DTR_SANITIZE=address,undefined,fuzzer-no-link -DTR_ISAS=avx2 -DTR_BUILD_TESTS=OFF --log-level=NOTICE
+	cmake --build $(FUZZ) --parallel $(JOBS) --target fuzzers
+	FUZZ_SECONDS=$(FUZZ_SECONDS) GO=$(GO) scripts/fuzz.sh $(FUZZ)/fuzz
 
 .PHONY: python
 python: prerequisites

@@ -32,17 +32,37 @@ func checkNumbers(f *gguf.File, i Info) error {
 		return fmt.Errorf("%s is %d, expected a divisor of %s, which is %d",
 			key("attention.head_count"), i.Heads, key("embedding_length"), i.Embedding)
 	}
-	for _, name := range []string{"rope.freq_base", "attention.layer_norm_rms_epsilon", "rope.scaling.factor"} {
-		if !f.Has(key(name)) {
+	// The native library has the same bounds.
+	for _, n := range []struct {
+		name      string
+		low, high float64
+	}{{"rope.freq_base", 1, 1e12}, {"attention.layer_norm_rms_epsilon", 1e-12, 0.1}, {"rope.scaling.factor", 0, 1e9}} {
+		if !f.Has(key(n.name)) {
 			continue
 		}
-		x, err := f.Float(key(name))
+		x, err := f.Float(key(n.name))
 		if err != nil {
 			return err
 		}
-		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 || x == 0 && name != "rope.scaling.factor" {
-			return fmt.Errorf("%s is %v, expected a positive number", key(name), x)
+		if math.IsNaN(x) || x < n.low || x > n.high {
+			return fmt.Errorf("%s is %v, expected %v to %v", key(n.name), x, n.low, n.high)
 		}
+	}
+	return nil
+}
+
+// checkScores refuses scores that are not one for each token, whatever the type of the tokenizer.
+func checkScores(f *gguf.File, vocab int) error {
+	const scores, tokens = "tokenizer.ggml.scores", "tokenizer.ggml.tokens"
+	if !f.Has(scores) {
+		return nil
+	}
+	list, err := f.Floats(scores)
+	if err != nil {
+		return err
+	}
+	if len(list) != vocab {
+		return fmt.Errorf("%s has %d entries, but %s has %d: they must be equally many", scores, len(list), tokens, vocab)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -28,12 +27,12 @@ type Info struct {
 	Quantization  string `json:"quantization"` // types by share of bytes: "Q4_K 60%, Q6_K 38%, F32 2%"
 }
 
-// Numbers of a model above these are no model's.
+// Numbers of a model above these are no model's. The native library has the same bounds.
 const (
 	maxLayers  = 4096
-	maxHeads   = 65536
-	maxWidth   = 1 << 24
-	maxContext = math.MaxInt32
+	maxHeads   = 4096
+	maxWidth   = 1 << 20
+	maxContext = 1 << 28
 )
 
 func describe(f *gguf.File) (Info, error) {

@@ -32,6 +32,7 @@ func Inspect(f *gguf.File) Report {
 	}
 	r.Info.VocabSize = r.Tokenizer.VocabSize()
 	note(checkEmbedding(f, r.Info.VocabSize))
+	note(checkScores(f, r.Info.VocabSize))
 	if r.Template != "" {
 		_, err = newChat(f, r.Tokenizer)
 		note(err)

@@ -60,6 +60,9 @@ func New(f *gguf.File) (*Model, error) {
 	if err := checkEmbedding(f, m.info.VocabSize); err != nil {
 		return nil, err
 	}
+	if err := checkScores(f, m.info.VocabSize); err != nil {
+		return nil, err
+	}
 	m.chat, m.chatErr = newChat(f, m.tok)
 	return m, nil
 }

