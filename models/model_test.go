@@ -60,19 +60,19 @@ func TestWholeModel(t *testing.T) {
 
 func TestFilesThatAreNoModel(t *testing.T) {
 	for want, w := range map[string]*gguf.Writer{
-		`key "general.architecture": the file has no such key`:                    gguf.NewWriter(),
-		`type "adapter" (general.type)`:                                           whole().Set("general.type", "adapter"),
-		`is part 1 of 3, but has no split.tensors.count`:                                 whole().Set("split.count", uint16(3)),
-		`qwen2.context_length is 0, expected 1 to 268435456`:                     whole().Set("qwen2.context_length", uint32(0)),
-		`qwen2.block_count is 4294967295, expected 1 to 4096`:                     whole().Set("qwen2.block_count", uint32(math.MaxUint32)),
-		`qwen2.attention.head_count is 0`:                                         whole().Set("qwen2.attention.head_count", uint32(0)),
-		`is 3, expected a divisor of qwen2.attention.head_count, which is 4`:      whole().Set("qwen2.attention.head_count_kv", uint32(3)),
-		`is 5, expected a divisor of qwen2.embedding_length, which is 32`:         whole().Set("qwen2.attention.head_count", uint32(5)).Set("qwen2.attention.head_count_kv", uint32(1)),
-		`is -4, expected a number that is not negative`:                           whole().Set("qwen2.attention.head_count", int32(-4)),
-		`qwen2.rope.freq_base is NaN, expected 1 to 1e+12`:                 whole().Set("qwen2.rope.freq_base", float32(math.NaN())),
+		`key "general.architecture": the file has no such key`:               gguf.NewWriter(),
+		`type "adapter" (general.type)`:                                      whole().Set("general.type", "adapter"),
+		`is part 1 of 3, but has no split.tensors.count`:                     whole().Set("split.count", uint16(3)),
+		`qwen2.context_length is 0, expected 1 to 268435456`:                 whole().Set("qwen2.context_length", uint32(0)),
+		`qwen2.block_count is 4294967295, expected 1 to 4096`:                whole().Set("qwen2.block_count", uint32(math.MaxUint32)),
+		`qwen2.attention.head_count is 0`:                                    whole().Set("qwen2.attention.head_count", uint32(0)),
+		`is 3, expected a divisor of qwen2.attention.head_count, which is 4`: whole().Set("qwen2.attention.head_count_kv", uint32(3)),
+		`is 5, expected a divisor of qwen2.embedding_length, which is 32`:    whole().Set("qwen2.attention.head_count", uint32(5)).Set("qwen2.attention.head_count_kv", uint32(1)),
+		`is -4, expected a number that is not negative`:                      whole().Set("qwen2.attention.head_count", int32(-4)),
+		`qwen2.rope.freq_base is NaN, expected 1 to 1e+12`:                   whole().Set("qwen2.rope.freq_base", float32(math.NaN())),
 		`qwen2.attention.layer_norm_rms_epsilon is 0, expected 1e-12 to 0.1`: whole().Set("qwen2.attention.layer_norm_rms_epsilon", float32(0)),
-		`is of type string, expected a floating-point number`:                     whole().Set("qwen2.rope.freq_base", "big"),
-		`the file has tensors, but no token_embd.weight`:                          modelWithout(),
+		`is of type string, expected a floating-point number`:                whole().Set("qwen2.rope.freq_base", "big"),
+		`the file has tensors, but no token_embd.weight`:                     modelWithout(),
 		`key "qwen2.block_count": the file has no such key`: modelstest.Vocabulary().Set("qwen2.context_length", uint32(1)).
 			Tensor("token_embd.weight", 0, []uint64{1, 504}, make([]byte, 2016)),
 		`tensor token_embd.weight has 503 rows, expected one for each of the 504 tokens`: modelWithout().
