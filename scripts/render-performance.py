@@ -20,10 +20,17 @@ def setting_line(s: dict) -> str:
     return f"{s['cpu']}{sets}, {s['cores']} cores; {s['date']}, commit {s['commit']}."
 
 
+def case_name(r: dict, setting: dict) -> str:
+    if r["kind"] == "prefill":
+        return f"prefill, {r['tokens']} tokens"
+    on = "" if r["context"] == setting["prompt"] else f" on {r['context']:,} of context"
+    return f"decode, batch {r['batch']}{on}" if r["kind"] == "decode" else f"extend by {r['tokens']}{on}"
+
+
 def speed(data: dict) -> list[str]:
     s = data["setting"]
     lines = ["## Forward passes", "", setting_line(s), ""]
-    lines += [f"{s['threads']} threads, {s['prompt']} tokens of context, {s['generated']} decode steps, prefill of 512 tokens; "
+    lines += [f"{s['threads']} threads, {s['prompt']} tokens of context, {s['generated']} decode steps; "
               f"median of {s['rounds']} rounds. Tokens per second over the whole batch.", ""]
     if s["peer"]:
         lines += [f"Peer: {s['peer']}. It ran in turns with the engine on the same files; the ratio is the median of the "
@@ -31,7 +38,7 @@ def speed(data: dict) -> list[str]:
     for file in dict.fromkeys(r["file"] for r in data["results"]):
         lines += [f"### {file}", "", "| | engine | peer | ratio |", "|---|---:|---:|---:|"]
         for r in (r for r in data["results"] if r["file"] == file):
-            name = f"decode, batch {r['batch']}" if r["kind"] == "decode" else "prefill"
+            name = case_name(r, s)
             peer = f"{r['peer']['tokens_per_second']:.1f} | {r['ratio']:.2f}" if "peer" in r else "– | –"
             lines.append(f"| {name} | {r['engine']['tokens_per_second']:.1f} | {peer} |")
         lines.append("")

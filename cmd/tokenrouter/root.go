@@ -16,6 +16,6 @@ where it is not, a large one takes over, and hands back when the going is easy a
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServeCommand(), newRunCommand(), newInspectCommand(), newTokenizeCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newRunCommand(), newBenchCommand(), newInspectCommand(), newTokenizeCommand(), newVersionCommand())
 	return root
 }

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/sched/measure"
+)
+
+// benchFlags are what to measure.
+type benchFlags struct {
+	batches, contexts, extends    []int
+	prefill, chunk, extendContext int
+	steps, runs, threads          int
+	library, isa                  string
+	asJSON                        bool
+}
+
+func newBenchCommand() *cobra.Command {
+	var b benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench FILE.gguf",
+		Short: "Measure how fast a model runs on this machine",
+		Long: `Time bare forward passes of a model: prefill of a prompt, decoding at several batch sizes, and extending a sequence by
+a few tokens, which is what a return from another model costs. Medians of several steps; no server is involved.`,
+		Example: `  tokenrouter bench model.gguf
+  tokenrouter bench model.gguf --batch 1,8 --context 128,4096 --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.IntSliceVar(&b.batches, "batch", []int{1, 4, 8, 16, 32}, "batch `SIZES` of decoding")
+	f.IntSliceVar(&b.contexts, "context", []int{128}, "`TOKENS` of context before decoding starts, one or several")
+	f.IntVar(&b.prefill, "prefill", 512, "`TOKENS` of the prompt; 0: none")
+	f.IntVar(&b.chunk, "chunk", 512, "most `TOKENS` of a prompt in a step")
+	f.IntSliceVar(&b.extends, "extend", []int{4, 8}, "`TOKENS` that an extend appends")
+	f.IntVar(&b.extendContext, "extend-context", 1024, "`TOKENS` of context before an extend")
+	f.IntVar(&b.steps, "steps", 32, "timed steps of decoding and extending")
+	f.IntVar(&b.runs, "runs", 3, "timed runs of the prefill")
+	f.IntVar(&b.threads, "threads", 0, "threads of a step; 0: all cores")
+	f.StringVar(&b.isa, "isa", "", "instruction `SET`: avx512vnni, avxvnni, avx2 or reference; default: the best")
+	f.StringVar(&b.library, "library", "", "native library to load, `FILE`; default: the one built in")
+	f.BoolVar(&b.asJSON, "json", false, "print one JSON object per line")
+	return cmd
+}
+
+// cases are what the flags ask for.
+func (b *benchFlags) cases() ([]measure.Case, error) {
+	var all []measure.Case
+	positive := func(flag string, values ...int) error {
+		for _, v := range values {
+			if v < 1 {
+				return fmt.Errorf("--%s: expected 1 or more, found %d", flag, v)
+			}
+		}
+		return nil
+	}
+	err := errors.Join(positive("batch", b.batches...), positive("context", b.contexts...), positive("extend", b.extends...),
+		positive("chunk", b.chunk), positive("extend-context", b.extendContext), positive("steps", b.steps), positive("runs", b.runs))
+	if err != nil {
+		return nil, err
+	}
+	if b.prefill < 0 || b.threads < 0 {
+		return nil, errors.New("--prefill and --threads: expected 0 or more")
+	}
+	for _, context := range b.contexts {
+		for _, n := range b.batches {
+			all = append(all, measure.Case{Kind: measure.Decode, Batch: n, Tokens: 1, Context: context})
+		}
+	}
+	if b.prefill > 0 {
+		all = append(all, measure.Case{Kind: measure.Prefill, Batch: 1, Tokens: b.prefill})
+	}
+	for _, n := range b.extends {
+		all = append(all, measure.Case{Kind: measure.Extend, Batch: 1, Tokens: n, Context: b.extendContext})
+	}
+	return all, nil
+}
+
+func (b *benchFlags) run(cmd *cobra.Command, path string) (err error) {
+	cases, err := b.cases()
+	if err != nil {
+		return err
+	}
+	device, err := sched.OpenNativeDevice(sched.NativeOptions{Library: b.library, Threads: b.threads, ISA: b.isa})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, device.Close()) }()
+	model, err := device.LoadModel(path, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, model.Close()) }()
+
+	out := cmd.OutOrStdout()
+	show := benchLines(out)
+	if !b.asJSON {
+		info := model.Info()
+		if _, err := fmt.Fprintf(out, "%s, %s, %d threads, %s\n\n", info.Name, info.Architecture, device.Threads(), device.ISA()); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+		show = benchTable(out)
+	}
+	for _, c := range cases {
+		if cmd.Context().Err() != nil {
+			return errInterrupted
+		}
+		f, err := measure.Run(model, c, measure.Options{Chunk: b.chunk, Steps: b.steps, Runs: b.runs})
+		if err != nil {
+			return err
+		}
+		if err := show(f); err != nil {
+			return fmt.Errorf("write a figure: %w", err)
+		}
+	}
+	return nil
+}
+
+// benchLines writes each figure as a line of JSON.
+func benchLines(out io.Writer) func(measure.Figure) error {
+	e := json.NewEncoder(out)
+	return func(f measure.Figure) error { return e.Encode(f) }
+}
+
+// benchTable writes a table whose lines appear as they come.
+func benchTable(out io.Writer) func(measure.Figure) error {
+	const widths = "%-8s %6v %7v %8v %12v %12v\n"
+	headed := false
+	return func(f measure.Figure) error {
+		if !headed {
+			headed = true
+			if _, err := fmt.Fprintf(out, widths, "", "batch", "tokens", "context", "ms per step", "tokens/s"); err != nil {
+				return err
+			}
+		}
+		_, err := fmt.Fprintf(out, widths, f.Kind, f.Batch, f.Tokens, f.Context, fmt.Sprintf("%.2f", f.StepMillis), fmt.Sprintf("%.1f", f.TokensPerSecond))
+		return err
+	}
+}

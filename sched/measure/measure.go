@@ -1,0 +1,104 @@
+// Package measure times bare forward passes of one model: decoding by batch, prefill, and extending a sequence by a few tokens,
+// as a return from a peer does. No scheduler and no HTTP are involved.
+package measure
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tokenrouter/tokenrouter/sched"
+)
+
+// Kind is what a figure is of.
+type Kind string
+
+const (
+	Decode  Kind = "decode"  // one token of every sequence of a batch, drawn greedily and fed back
+	Prefill Kind = "prefill" // a prompt from nothing
+	Extend  Kind = "extend"  // a few tokens appended to one sequence, and the next one drawn
+)
+
+// Case is one thing to measure.
+type Case struct {
+	Kind    Kind
+	Batch   int // sequences; 1 but for Decode
+	Tokens  int // of each sequence in a step: 1 for Decode
+	Context int // tokens of each sequence in the KV cache at the start
+}
+
+// Figure is a case and how long it took.
+type Figure struct {
+	Kind            Kind    `json:"kind"`
+	Batch           int     `json:"batch"`
+	Tokens          int     `json:"tokens"`  // of each sequence in a step
+	Context         int     `json:"context"` // of each sequence before the first step
+	Steps           int     `json:"steps"`
+	StepMillis      float64 `json:"step_ms"` // median
+	TokensPerSecond float64 `json:"tokens_per_second"`
+}
+
+// Options of a measurement. All are at least 1.
+type Options struct {
+	Chunk int // most prompt tokens of one step
+	Steps int // timed steps of Decode and Extend
+	Runs  int // timed runs of Prefill
+}
+
+// Run measures one case on a model. The median of the steps counts, so that a pause of the machine does not.
+func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
+	// Decoding grows the context by a token per step; an extend is taken back, so that all are of the same length.
+	room := c.Context + c.Tokens
+	if c.Kind == Decode {
+		room += o.Steps
+	}
+	s, err := newSequences(model, c.Batch, room, max(o.Chunk, c.Tokens, c.Batch))
+	if err != nil {
+		return f, fmt.Errorf("%s: %w", c.Kind, err)
+	}
+	defer func() {
+		if closed := s.runner.Close(); err == nil {
+			err = closed
+		}
+	}()
+	f = Figure{Kind: c.Kind, Batch: c.Batch, Tokens: c.Tokens, Context: c.Context}
+	var took []time.Duration
+	switch c.Kind {
+	case Prefill:
+		took, err = times(o.Runs, func() error { return s.fill(c.Tokens, o.Chunk) })
+	case Decode:
+		if err = s.fill(c.Context, o.Chunk); err == nil {
+			took, err = times(o.Steps, func() error { return s.extend(1, true) })
+		}
+	case Extend:
+		if err = s.fill(c.Context, o.Chunk); err == nil {
+			took, err = times(o.Steps, func() error { return s.extend(c.Tokens, false) })
+		}
+	default:
+		err = fmt.Errorf("there is no such kind of measurement")
+	}
+	if err != nil {
+		return f, fmt.Errorf("%s: %w", c.Kind, err)
+	}
+	slices.Sort(took)
+	median := took[len(took)/2].Seconds()
+	f.Steps, f.StepMillis = len(took), 1e3*median
+	f.TokensPerSecond = float64(c.Batch*c.Tokens) / median
+	return f, nil
+}
+
+// times runs step once to warm up, then n times with a clock.
+func times(n int, step func() error) ([]time.Duration, error) {
+	if err := step(); err != nil {
+		return nil, err
+	}
+	took := make([]time.Duration, n)
+	for i := range took {
+		start := time.Now()
+		if err := step(); err != nil {
+			return nil, err
+		}
+		took[i] = time.Since(start)
+	}
+	return took, nil
+}

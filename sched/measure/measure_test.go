@@ -1,0 +1,66 @@
+package measure
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
+	"github.com/tokenrouter/tokenrouter/sched"
+)
+
+func open(t *testing.T) *sched.NativeModel {
+	t.Helper()
+	device, err := sched.OpenNativeDevice(sched.NativeOptions{Threads: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, device.Close()) })
+	model, err := device.LoadModel(tinygguf.Temp(t, tinygguf.Options{}), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, model.Close()) })
+	return model
+}
+
+func TestRun(t *testing.T) {
+	model := open(t)
+	options := Options{Chunk: 16, Steps: 5, Runs: 2}
+	for _, c := range []Case{
+		{Kind: Decode, Batch: 1, Tokens: 1, Context: 40},
+		{Kind: Decode, Batch: 3, Tokens: 1},
+		{Kind: Prefill, Batch: 1, Tokens: 50},
+		{Kind: Extend, Batch: 1, Tokens: 4, Context: 33},
+	} {
+		f, err := Run(model, c, options)
+		require.NoError(t, err)
+		steps := options.Steps
+		if c.Kind == Prefill {
+			steps = options.Runs
+		}
+		require.Equal(t, Figure{Kind: c.Kind, Batch: c.Batch, Tokens: c.Tokens, Context: c.Context, Steps: steps,
+			StepMillis: f.StepMillis, TokensPerSecond: f.TokensPerSecond}, f)
+		require.Positive(t, f.StepMillis)
+		require.InEpsilon(t, float64(c.Batch*c.Tokens), f.TokensPerSecond*f.StepMillis/1e3, 1e-9) // tokens of a step
+	}
+}
+
+// Where the time is taken, the steps do what they are named after: extends are taken back, decoding goes on.
+func TestSequences(t *testing.T) {
+	s, err := newSequences(open(t), 2, 60, 16)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.runner.Close()) }()
+	require.NoError(t, s.fill(40, 16))
+	require.Equal(t, 40, s.at)
+	require.NoError(t, s.extend(4, false))
+	require.Equal(t, 40, s.at)
+	require.Equal(t, 4, len(s.batch.Segments[1].Tokens))
+	require.NoError(t, s.extend(1, true))
+	require.Equal(t, 41, s.at)
+	require.Equal(t, s.batch.Rows[1].Out.Token, s.tokens[1][0])
+}
+
+func TestRunRefuses(t *testing.T) {
+	model := open(t)
+	_, err := Run(model, Case{Kind: Decode, Batch: 1, Tokens: 1, Context: 1 << 20}, Options{Chunk: 16, Steps: 1, Runs: 1})
+	require.ErrorContains(t, err, "the model's context is")
+	_, err = Run(model, Case{Kind: "sleep", Batch: 1, Tokens: 1}, Options{Chunk: 16, Steps: 1, Runs: 1})
+	require.ErrorContains(t, err, "no such kind")
+}

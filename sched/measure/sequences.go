@@ -1,0 +1,94 @@
+package measure
+
+import (
+	"fmt"
+
+	"github.com/tokenrouter/tokenrouter/sched"
+)
+
+// sequences are the requests of one measurement: their tokens, pages and KV cache.
+type sequences struct {
+	runner *sched.NativeRunner
+	vocab  int
+	batch  sched.Batch
+	pages  [][]int32
+	tokens [][]int32 // [sequence] what a step appends: made up but for the first, which was drawn
+	at     int       // tokens in the KV cache, of each
+}
+
+// newSequences makes n sequences of up to `tokens` tokens, which steps of up to perStep tokens extend.
+func newSequences(model *sched.NativeModel, n, tokens, perStep int) (*sequences, error) {
+	if limit := model.Info().ContextTrain; tokens > limit {
+		return nil, fmt.Errorf("%d tokens of context are needed, and the model's context is %d: ask for less", tokens, limit)
+	}
+	each := (tokens + 1 + sched.NativePageTokens - 1) / sched.NativePageTokens
+	runner, err := model.NewRunner(sched.NativeLimits{Pages: n * each, MaxTokens: perStep, MaxRows: n})
+	if err != nil {
+		return nil, err
+	}
+	s := &sequences{runner: runner, vocab: model.Info().Vocab}
+	for i := range n {
+		table := make([]int32, each)
+		for j := range table {
+			table[j] = int32(i*each + j)
+		}
+		s.pages = append(s.pages, table)
+		s.tokens = append(s.tokens, s.madeUp(i, 0, perStep))
+	}
+	return s, nil
+}
+
+// madeUp are n ids for positions of a sequence: any will do, but not all the same.
+func (s *sequences) madeUp(sequence, position, n int) []int32 {
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = int32((1000 + 7919*(position+i) + 104729*sequence) % s.vocab)
+	}
+	return ids
+}
+
+// fill gives every sequence its first n tokens, in steps of at most chunk of one sequence; the last step draws the next.
+func (s *sequences) fill(n, chunk int) error {
+	for i := range s.pages {
+		for at := 0; at < n; at += chunk {
+			ids := s.madeUp(i, at, min(chunk, n-at))
+			s.batch.Segments = append(s.batch.Segments[:0], sched.Segment{Tokens: ids, Position: at, Pages: s.pages[i]})
+			s.batch.Rows = s.batch.Rows[:0]
+			if at+chunk >= n {
+				s.batch.Rows = append(s.batch.Rows, s.row(0, len(ids)-1))
+			}
+			if err := s.runner.Step(&s.batch); err != nil {
+				return err
+			}
+		}
+		if n > 0 {
+			s.tokens[i][0] = s.batch.Rows[0].Out.Token
+		}
+	}
+	s.at = n
+	return nil
+}
+
+// extend appends n tokens to every sequence and draws the next. Unless it is kept, the next extend starts at the same place.
+func (s *sequences) extend(n int, keep bool) error {
+	s.batch.Segments, s.batch.Rows = s.batch.Segments[:0], s.batch.Rows[:0]
+	for i := range s.pages {
+		s.batch.Segments = append(s.batch.Segments, sched.Segment{Tokens: s.tokens[i][:n], Position: s.at, Pages: s.pages[i]})
+		s.batch.Rows = append(s.batch.Rows, s.row(i, n-1))
+	}
+	if err := s.runner.Step(&s.batch); err != nil {
+		return err
+	}
+	if !keep {
+		return nil
+	}
+	for i := range s.tokens {
+		s.tokens[i][0] = s.batch.Rows[i].Out.Token
+	}
+	s.at += n
+	return nil
+}
+
+func (s *sequences) row(segment, offset int) sched.Row {
+	return sched.Row{Segment: segment, Offset: offset, Vocab: s.vocab, Sampling: &sched.Sampling{}}
+}
