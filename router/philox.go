@@ -15,12 +15,12 @@ func philox(c [4]uint32, key [2]uint32) [4]uint32 {
 	return c
 }
 
-// routingStream is the stream of draws about routing; tokens are drawn from the streams of the models' indices.
+// routingStream is the stream of draws about routing by model 0, model 1 has the one below, and so on; tokens are drawn from the streams of the models' indices.
 const routingStream = 1<<32 - 1
 
-// Uniform is a number in [0, 1) for a routing decision about the next position of v: a pure function of the request's seed,
+// Uniform is a number in [0, 1) for a routing decision about the next position of v: a pure function of the model, the request's seed,
 // the choice and the position, so that it does not depend on who shares the batch, or on when the question is asked.
 func Uniform(v View) float64 {
-	words := philox([4]uint32{uint32(len(v.Tokens)), v.Choice, routingStream, 0}, [2]uint32{uint32(v.Seed), uint32(v.Seed >> 32)})
+	words := philox([4]uint32{uint32(len(v.Tokens)), v.Choice, routingStream - uint32(v.Model), 0}, [2]uint32{uint32(v.Seed), uint32(v.Seed >> 32)})
 	return float64(uint64(words[0])<<21^uint64(words[1])>>11) / (1 << 53)
 }

@@ -12,8 +12,9 @@ type group struct {
 	// so a batch that is held back for its threshold must start.
 	//
 	// Whoever makes work counts it before it counts itself off, so the count never touches zero in between.
-	active atomic.Int64
-	zero   func() // called when the group becomes quiescent
+	active  atomic.Int64
+	planner *planner // nil: thresholds do not change
+	zero    func()   // called when the group becomes quiescent
 }
 
 func (g *group) add(n int) { g.active.Add(int64(n)) }

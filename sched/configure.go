@@ -78,9 +78,9 @@ func (m *ModelOptions) complete() error {
 		return errors.New("a model has no name")
 	case m.Runner == nil:
 		return fmt.Errorf("model %q has no runner", m.Name)
-	case m.Threshold < 1:
+	case m.Threshold < 1 && m.Threshold != AutoThreshold:
 		return fmt.Errorf("model %q: the batching threshold is %d, want 1 or more", m.Name, m.Threshold)
-	case m.MaxWait < 0:
+	case m.MaxWait < 0 && m.MaxWait != AutoWait:
 		return fmt.Errorf("model %q: the maximal wait is %v, want 0 or more", m.Name, m.MaxWait)
 	case i.Vocab < 1:
 		return fmt.Errorf("model %q: the vocabulary has %d ids", m.Name, i.Vocab)

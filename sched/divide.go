@@ -47,6 +47,9 @@ func (e *Engine) divide(concurrent map[string]bool) {
 			}
 			e.drained.raise()
 		}
+		if e.options.Policy == Lazy && len(g.members) > 1 {
+			g.planner = &planner{engine: e, group: g, wake: newSignal()}
+		}
 	}
 }
 

@@ -38,22 +38,27 @@ func (w *want) isPressing(now time.Time) bool {
 
 // ask reports whether s may start a step now. A true answer takes the domain, and has been counted as activity.
 func (d *domain) ask(s *subserver, now time.Time) bool {
-	if d.take(s, now) {
-		return true
+	if taken, free := d.take(s, now); taken || !free {
+		return taken
 	}
-	// Nothing is under way: whoever is nearest to its threshold starts.
+	// Nobody's threshold is met. If nothing is under way either, whoever is nearest starts.
 	if !s.group.quiet() || s.group.fullest() != s {
 		return false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.engine.still() && !d.busy && s.want.waiting > 0 && d.occupy(s)
+	return d.engine.still() && !d.busy && d.choose(now) == nil && s.want.waiting > 0 && d.occupy(s)
 }
 
-func (d *domain) take(s *subserver, now time.Time) bool {
+// take gives s the domain if the policy says so. free: it could give it to nobody.
+func (d *domain) take(s *subserver, now time.Time) (taken, free bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return !d.busy && d.engine.still() && d.choose(now) == s && d.occupy(s)
+	if d.busy || !d.engine.still() {
+		return false, false
+	}
+	next := d.choose(now)
+	return next == s && d.occupy(s), next == nil
 }
 
 func (d *domain) occupy(s *subserver) bool {

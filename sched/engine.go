@@ -48,10 +48,35 @@ func NewEngine(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := e.profile(); err != nil {
+		return nil, fmt.Errorf("start of the engine: %w", err)
+	}
 	for _, s := range e.subservers {
 		s.start()
 	}
+	for _, g := range e.groups {
+		if g.planner != nil {
+			e.loops.Add(1)
+			go g.planner.loop()
+		}
+	}
 	return e, nil
+}
+
+// profile measures the steps of the models whose thresholds follow them.
+func (e *Engine) profile() error {
+	for _, g := range e.groups {
+		auto := slices.ContainsFunc(g.members, func(s *subserver) bool { return s.threshold == AutoThreshold })
+		if !auto || g.planner == nil {
+			continue
+		}
+		for _, s := range g.members {
+			if err := s.profile(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // newEngine is NewEngine without the loops, and with a clock.

@@ -14,7 +14,7 @@ import (
 func TestExact(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ concurrency, threshold, chunk int }{
-		{1, 1, 16}, {1, 4, 512}, {4, 1, 512}, {4, 4, 16}, {16, 1, 16}, {16, 4, 512}, {16, 4, 3}, {64, 8, 1},
+		{1, 1, 16}, {1, 4, 512}, {4, 1, 512}, {4, 4, 16}, {16, 1, 16}, {16, 4, 512}, {16, 4, 3}, {64, 8, 1}, {32, sched.AutoThreshold, 512},
 	} {
 		t.Run(fmt.Sprintf("%d clients, B %d, chunk %d", c.concurrency, c.threshold, c.chunk), func(t *testing.T) {
 			t.Parallel()
@@ -67,8 +67,11 @@ func (j *journal) expectVariety(t *testing.T, concurrency int) {
 // So few pages that requests take them from one another all the time: nothing shows but the work.
 func TestExactUnderEviction(t *testing.T) {
 	t.Parallel()
-	for _, threshold := range []int{1, 3} {
-		t.Run(fmt.Sprintf("B %d", threshold), func(t *testing.T) {
+	for _, c := range []struct {
+		policy    sched.Policy
+		threshold int
+	}{{sched.Eager, 1}, {sched.Lazy, 3}, {sched.Lazy, sched.AutoThreshold}, {sched.StepSync, 1}, {sched.ModelSync, 1}} {
+		t.Run(fmt.Sprintf("%s B %d", c.policy, c.threshold), func(t *testing.T) {
 			t.Parallel()
 			m := models()
 			for name, pages := range map[string]int{"small": 20, "large": 11, "middle": 40} { // about one longest sequence
@@ -78,9 +81,9 @@ func TestExactUnderEviction(t *testing.T) {
 			}
 			l := newLab(t, m, func(o *sched.Options) {
 				o.PrefillChunk = 16
-				o.Policy = sched.Lazy
+				o.Policy = c.policy
 				for i := range o.Models {
-					o.Models[i].Threshold = threshold
+					o.Models[i].Threshold = c.threshold
 				}
 			})
 			defer l.close(t)
@@ -100,17 +103,27 @@ func TestExactUnderEviction(t *testing.T) {
 // A thousand requests, half of them cancelled at any moment: the others do not notice, and nothing leaks.
 func TestExactUnderCancels(t *testing.T) {
 	t.Parallel()
-	m := models()
-	for name, tight := range m {
-		tight.Pages /= 4
-		tight.Latency = func(*sched.Batch) time.Duration { return 20 * time.Microsecond }
-		m[name] = tight
+	for _, policy := range sched.Policies() {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			m := models()
+			for name, tight := range m {
+				tight.Pages /= 4
+				tight.Latency = func(*sched.Batch) time.Duration { return 20 * time.Microsecond }
+				m[name] = tight
+			}
+			l := newLab(t, m, func(o *sched.Options) {
+				o.PrefillChunk, o.Policy = 16, policy
+				for i := range o.Models {
+					o.Models[i].Threshold, o.Models[i].MaxWait = sched.AutoThreshold, sched.AutoWait
+				}
+			})
+			defer l.close(t)
+			cancelled, err := l.run(shape{seed: 11, requests: 1000, concurrency: 24, targets: answering, prompt: 40, tokens: 40,
+				cancels: 0.5, patience: 10 * time.Millisecond})
+			require.NoError(t, err)
+			t.Logf("%d of 1000 cancelled", cancelled)
+			require.Greater(t, cancelled, 50)
+		})
 	}
-	l := newLab(t, m, func(o *sched.Options) { o.PrefillChunk = 16 })
-	defer l.close(t)
-	cancelled, err := l.run(shape{seed: 11, requests: 1000, concurrency: 24, targets: answering, prompt: 40, tokens: 40,
-		cancels: 0.5, patience: 10 * time.Millisecond})
-	require.NoError(t, err)
-	t.Logf("%d of 1000 cancelled", cancelled)
-	require.Greater(t, cancelled, 50)
 }

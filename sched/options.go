@@ -60,11 +60,18 @@ type ModelOptions struct {
 	Info      Info
 	Text      Text   // nil: answers of routes that start here have tokens but no text, and take no stop strings
 	Device    string // models of the same name share a device, one step at a time unless it is concurrent; default "cpu"
-	Threshold int    // B: with Lazy, requests that a batch waits for; default 1
+	Threshold int    // B: with Lazy, requests that a batch waits for; default 1. AutoThreshold: what the throughput model says
 	// MaxWait bounds how long a request waits for the threshold, from when it came to wait at this model. 0: no bound
-	// (a batch still starts when nothing else happens anywhere).
+	// (a batch still starts when nothing else happens anywhere). AutoWait: as long as gathering the threshold takes, several
+	// times over.
 	MaxWait time.Duration
 }
+
+// Values of ModelOptions that mean: as the engine finds best while it runs.
+const (
+	AutoThreshold = -1
+	AutoWait      = time.Duration(-1)
+)
 
 // Info is what the scheduler must know of a model and of its KV cache.
 type Info struct {

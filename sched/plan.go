@@ -12,10 +12,7 @@ func (s *subserver) plan() {
 	st.picked = st.picked[:0]
 	st.record = BatchRecord{Model: s.name, Pending: s.counts[Pending]}
 
-	limit, budget := s.batchLimit(), s.engine.options.MaxBatchTokens
-	if s.info.MaxTokens > 0 {
-		budget = min(budget, s.info.MaxTokens)
-	}
+	limit, budget := s.batchLimit(), s.tokenLimit()
 	st.round = s.domain.current()
 	together := s.engine.options.Policy == StepSync
 	left := s.waiting.n // requests not looked at yet
@@ -66,9 +63,7 @@ func (s *subserver) pick(l *local) {
 		})
 	}
 	st.picked = append(st.picked, l)
-	if s.engine.observer.Batch != nil {
-		st.record.add(l, from, to)
-	}
+	st.record.add(l, from, to)
 }
 
 // add accounts for one segment.

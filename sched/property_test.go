@@ -71,7 +71,7 @@ func drawOptions(rt *rapid.T) func(*sched.Options) {
 		limited         bool
 	}
 	for i := range own {
-		own[i].threshold, own[i].wait = between("B", 1, 6), between("wait", 0, 5)
+		own[i].threshold, own[i].wait = rapid.SampledFrom([]int{1, 2, 3, 6, sched.AutoThreshold}).Draw(rt, "B"), between("wait", 0, 5)
 		own[i].limited = rapid.Bool().Draw(rt, "runner's limits")
 	}
 	return func(o *sched.Options) {
@@ -80,6 +80,9 @@ func drawOptions(rt *rapid.T) func(*sched.Options) {
 		for i := range o.Models {
 			model := &o.Models[i]
 			model.Threshold, model.MaxWait = own[i].threshold, time.Duration(own[i].wait)*time.Millisecond
+			if own[i].wait == 5 {
+				model.MaxWait = sched.AutoWait
+			}
 			model.Device = device
 			if device == "own" {
 				model.Device = model.Name

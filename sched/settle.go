@@ -28,6 +28,10 @@ func (s *subserver) settle(failure error) {
 	}
 	done := settled{tasks: st.tasks[:0]}
 	s.mu.Lock()
+	if r := &st.record; failure == nil && r.Prefill+r.Rebuild == 0 {
+		s.observed.step(r.Segments, r.Decode+r.Resume, r.End.Sub(r.Start))
+	}
+	decided := s.observed.seen
 	for _, l := range st.picked {
 		l.device = false
 		switch {
@@ -39,6 +43,7 @@ func (s *subserver) settle(failure error) {
 			s.proceed(l, &done)
 		}
 	}
+	s.observed.age(int(s.observed.seen-decided), s.index)
 	s.blocked = false
 	s.publish()
 	s.mu.Unlock()
@@ -89,7 +94,15 @@ func (s *subserver) proceed(l *local, done *settled) {
 		s.fail(l, d.err)
 		return
 	}
-	if d.to == router.Stay || l.role.Keep {
+	kept := d.to == router.Stay || l.role.Keep
+	if len(l.spec.Models) > 1 {
+		to := s.index
+		if d.to != router.Stay {
+			to = s.engine.byName[l.spec.Models[router.ModelOf(l.self, d.to)]].index
+		}
+		s.observed.routed(to, kept)
+	}
+	if kept {
 		if over := s.commit(l, out, done); over {
 			s.end(l)
 			return

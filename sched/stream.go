@@ -82,6 +82,13 @@ func (s *Stream) Summary() Summary {
 	return sum
 }
 
+// Completion is the number of tokens so far, and whether there will be no more.
+func (s *Stream) Completion() (tokens int, ended bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.account.completion, s.ended
+}
+
 // Cancel ends the request on all subservers; the last event then has FinishCancelled. After the end it does nothing.
 func (s *Stream) Cancel() { s.cancel() }
 

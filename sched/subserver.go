@@ -25,9 +25,11 @@ type subserver struct {
 	group  *group
 	rank   int // the highest place of this model in a route; 0: nobody hands off to it
 
-	threshold int // B
-	maxWait   time.Duration
-	want      want // guarded by domain.mu
+	index int // in Engine.subservers
+
+	threshold int           // B; AutoThreshold: in rules
+	maxWait   time.Duration // AutoWait: in rules
+	want      want          // guarded by domain.mu
 
 	clients *clients
 	peers   *peers
@@ -45,6 +47,8 @@ type subserver struct {
 	crowded  bool // a queued request did not fit in the cache: tell the client-server loop of every release
 	checked  bool // the pool's invariants have been checked since it was last used
 	steps    uint64
+	observed observed
+	rules    []rule // [live requests] of the planner; the zero rule: not yet known
 
 	step step // of the decode loop alone
 }
@@ -66,6 +70,10 @@ func newSubserver(e *Engine, o *ModelOptions, tombs int) (*subserver, error) {
 	if e.options.Policy != Lazy {
 		s.threshold = 1
 	}
+	s.index = len(e.subservers)
+	s.rules = make([]rule, e.options.MaxLive+1)
+	s.observed.moves = make([]float64, len(e.options.Models))
+	s.observed.commits = make([]float64, len(e.options.Models))
 	s.clients, s.peers = newClients(s), newPeers(s)
 	return s, nil
 }
@@ -93,7 +101,7 @@ func (s *subserver) move(l *local, to State) bool {
 	l.state = next
 	if next == Waiting {
 		l.urgent = l.urgent || len(l.tokens) == l.spec.Prompt
-		if s.threshold > 1 && s.maxWait > 0 {
+		if s.threshold != 1 && s.maxWait != 0 {
 			l.since = s.engine.now()
 			if s.waiting.n == 0 {
 				s.wake.raise() // to set its timer

@@ -38,7 +38,7 @@ func (s *subserver) publish() {
 
 // bound is the threshold as it holds now: no more than can come, than fit in a step, and than fit in the cache.
 func (s *subserver) bound() int {
-	b := s.threshold
+	b := s.ruled(s.visitors)
 	if b <= 1 {
 		return 1
 	}
@@ -49,12 +49,54 @@ func (s *subserver) bound() int {
 	return max(1, b)
 }
 
+// ruled is the threshold for this many live requests, before it is clipped.
+func (s *subserver) ruled(live int) int {
+	if s.threshold != AutoThreshold {
+		return s.threshold
+	}
+	if r := s.rule(live); r.threshold > 0 {
+		return r.threshold
+	}
+	return 1
+}
+
+// rule is what the planner said for this many live requests. If it has not yet, it is asked, and what it said for the next
+// smaller number holds, or else nothing.
+func (s *subserver) rule(live int) rule {
+	live = min(live, len(s.rules)-1)
+	if r := s.rules[live]; r.threshold > 0 {
+		return r
+	}
+	if p := s.group.planner; p != nil && p.ready.Load() {
+		p.wake.raise()
+	}
+	for n := live - 1; n > 0; n-- {
+		if s.rules[n].threshold > 0 {
+			return s.rules[n]
+		}
+	}
+	return rule{}
+}
+
 // deadline is when the request at the head of the queue will have waited as long as it may.
 func (s *subserver) deadline() time.Time {
-	if s.maxWait <= 0 {
+	wait := s.maxWait
+	if wait == AutoWait {
+		wait = s.rule(s.visitors).wait
+	}
+	if wait <= 0 {
 		return time.Time{}
 	}
-	return s.waiting.head.since.Add(s.maxWait)
+	return s.waiting.head.since.Add(wait)
+}
+
+// tokenLimit is the most tokens that fit in a step.
+func (s *subserver) tokenLimit() int {
+	limit := s.engine.options.MaxBatchTokens
+	if s.info.MaxTokens > 0 {
+		limit = min(limit, s.info.MaxTokens)
+	}
+	return limit
 }
 
 // batchLimit is the most requests that fit in a step.

@@ -20,6 +20,7 @@ type Virtual struct {
 	engine *Engine
 	start  time.Time
 	now    time.Time
+	plan   time.Time // when the planners look next
 	steps  map[*subserver]ending
 }
 
@@ -43,6 +44,9 @@ func NewVirtual(o Options) (*Virtual, error) {
 		return nil, err
 	}
 	v.engine = e
+	if err := e.profile(); err != nil {
+		return nil, err
+	}
 	return v, nil
 }
 
@@ -52,12 +56,37 @@ func (v *Virtual) Now() time.Duration { return v.now.Sub(v.start) }
 // Submit is as Engine.Submit, at the present moment.
 func (v *Virtual) Submit(r Request) (*Stream, error) { return v.engine.Submit(context.Background(), r) }
 
+// Unfinished is the number of requests that have not ended.
+func (v *Virtual) Unfinished() int { return len(v.engine.ids) }
+
+// Threshold is the number of requests that a model waits for now.
+func (v *Virtual) Threshold(model string) int {
+	s := v.engine.byName[model]
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bound()
+}
+
 // Snapshot is as Engine.Snapshot.
 func (v *Virtual) Snapshot() Snapshot { return v.engine.Snapshot() }
+
+// Settle does all that can be done now. Requests may end by it, and others may be sent before time goes on.
+func (v *Virtual) Settle() { v.settle() }
 
 // Advance does all that can be done now, then moves the clock to the next moment at which something happens, or to `until` if
 // that is earlier, and reports whether anything can still happen.
 func (v *Virtual) Advance(until time.Duration) bool {
+	if !v.now.Before(v.plan) {
+		for _, g := range v.engine.groups {
+			if g.planner != nil {
+				g.planner.turn()
+			}
+		}
+		v.plan = v.now.Add(planEvery)
+	}
 	wake := v.settle()
 	next := v.start.Add(until)
 	more := false

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tokenrouter/tokenrouter/internal/eventsim"
 )
 
 // profile is a step's time relative to that of one request: 1 + slope*n.
@@ -38,6 +40,15 @@ func spots(n int) []int {
 	return slices.Compact(list)
 }
 
+// judge is the independent simulation of a system.
+func judge(s *System, jitter float64) *eventsim.Judge {
+	j := &eventsim.Judge{Requests: s.Requests, P: s.P, C: s.C, Shared: s.Shared, Jitter: jitter}
+	for _, l := range s.Latencies {
+		j.Latency = append(j.Latency, l.Step)
+	}
+	return j
+}
+
 // verdict compares a prediction with the judge.
 type verdict struct {
 	sync.Mutex
@@ -53,8 +64,8 @@ func (v *verdict) weigh(t *testing.T, name string, s System, jitter float64, vis
 	best, chosen := 0, 0
 	said := make([]float64, len(list))
 	for i, b := range list {
-		j := judge{System: s, jitter: jitter}
-		truth[i] = j.run([]int{1, b}, visits, 1)
+		j := judge(&s, jitter)
+		truth[i] = j.Run([]int{1, b}, visits, 1)
 		said[i] = predict(b)
 		if truth[i] > truth[best] {
 			best = i
@@ -65,8 +76,8 @@ func (v *verdict) weigh(t *testing.T, name string, s System, jitter float64, vis
 	}
 	// Both candidates again with other random numbers: the largest of many noisy values is too large.
 	fresh := func(i int) float64 {
-		j := judge{System: s, jitter: jitter}
-		return (j.run([]int{1, list[i]}, 2*visits, 2) + j.run([]int{1, list[i]}, 2*visits, 3)) / 2
+		j := judge(&s, jitter)
+		return (j.Run([]int{1, list[i]}, 2*visits, 2) + j.Run([]int{1, list[i]}, 2*visits, 3)) / 2
 	}
 	regret := 0.0
 	if best != chosen {

@@ -37,11 +37,11 @@ func TestTrajectoryAgainstJudge(t *testing.T) {
 			t.Run(fmt.Sprintf("%d models N=%d B=%v shared=%t", len(c.b), c.s.Requests, c.b, shared), func(t *testing.T) {
 				t.Parallel()
 				c.s.Shared = shared
-				j := judge{System: c.s, jitter: 0.1}
+				j := judge(&c.s, 0.1)
 				trajectory := Trajectory{System: &c.s, Visits: 150_000, Jitter: 0.1, Seed: 5}
 				got, err := trajectory.Throughput(c.b)
 				require.NoError(t, err)
-				require.InEpsilon(t, j.run(c.b, 150_000, 9), got, 0.02) // noise of about 0.5% on either side
+				require.InEpsilon(t, j.Run(c.b, 150_000, 9), got, 0.02) // noise of about 0.5% on either side
 				again, err := trajectory.Throughput(c.b)
 				require.NoError(t, err)
 				require.Equal(t, got, again, "seeded")
@@ -67,8 +67,8 @@ func TestOptimumAgainstJudge(t *testing.T) {
 			o, err := s.Optimum()
 			require.NoError(t, err)
 			ask := func(b []int) float64 {
-				j := judge{System: s, jitter: 0.1}
-				return (j.run(b, 100_000, 1) + j.run(b, 100_000, 2)) / 2
+				j := judge(&s, 0.1)
+				return (j.Run(b, 100_000, 1) + j.Run(b, 100_000, 2)) / 2
 			}
 			found := ask(o.Best.Thresholds)
 			require.InEpsilon(t, found, o.Best.Throughput, 0.03)

@@ -1,16 +1,20 @@
-package throughput
+// Package eventsim is the system that throughput models and scheduler are about, request by request, on a clock of its own:
+// what both are judged by in tests. It shares no code with either.
+package eventsim
 
 import (
 	"math"
 	"math/rand/v2"
 )
 
-// judge is the system itself, request by request, on a clock of its own: what all predictions are judged by. It shares no
-// code with them and none with the scheduler.
-type judge struct {
-	System
-	jitter float64 // standard deviation of the logarithm of a step's time
-	rng    *rand.Rand
+// Judge is models that write N answers without end. The entry is model 0.
+type Judge struct {
+	Requests int
+	P, C     [][]float64                            // [models][models] probabilities of going from one to another, and tokens committed then
+	Latency  []func(requests, rows float64) float64 // [models] seconds of a step
+	Shared   bool                                   // one step at a time
+	Jitter   float64                                // standard deviation of the logarithm of a step's time
+	rng      *rand.Rand
 
 	now     float64
 	waiting [][]int   // [models] requests, in the order in which they came
@@ -20,10 +24,10 @@ type judge struct {
 	tokens  float64
 }
 
-// run follows the system until so many steps of requests have been made, after a tenth of that for warming up, and returns
+// Run follows the system until so many steps of requests have been made, after a tenth of that for warming up, and returns
 // tokens per second.
-func (j *judge) run(b []int, visits int, seed uint64) float64 {
-	models := len(j.Latencies)
+func (j *Judge) Run(b []int, visits int, seed uint64) float64 {
+	models := len(j.Latency)
 	j.rng = rand.New(rand.NewPCG(seed, 77))
 	j.now, j.tokens = 0, 0
 	j.waiting, j.running = make([][]int, models), make([][]int, models)
@@ -60,7 +64,7 @@ func (j *judge) run(b []int, visits int, seed uint64) float64 {
 }
 
 // end spreads the requests of a step.
-func (j *judge) end(i int) {
+func (j *Judge) end(i int) {
 	for _, r := range j.running[i] {
 		u, to := j.rng.Float64(), 0
 		for u -= j.P[i][0]; u >= 0 && to < len(j.P)-1; u -= j.P[i][to] {
@@ -78,7 +82,7 @@ func (j *judge) end(i int) {
 }
 
 // start starts whatever may start.
-func (j *judge) start(b []int) {
+func (j *Judge) start(b []int) {
 	busy := 0
 	for _, r := range j.running {
 		if len(r) > 0 {
@@ -103,7 +107,7 @@ func (j *judge) start(b []int) {
 }
 
 // turn is whose turn it is on the shared device: the last model in the route for which enough wait.
-func (j *judge) turn(b []int) int {
+func (j *Judge) turn(b []int) int {
 	for i := len(b) - 1; i >= 0; i-- {
 		if len(j.waiting[i]) >= b[i] {
 			return i
@@ -113,7 +117,7 @@ func (j *judge) turn(b []int) int {
 }
 
 // fullest is the model that is nearest to its threshold.
-func (j *judge) fullest(b []int) int {
+func (j *Judge) fullest(b []int) int {
 	best := 0
 	for i := range b {
 		if float64(len(j.waiting[i]))/float64(b[i]) > float64(len(j.waiting[best]))/float64(b[best]) {
@@ -123,16 +127,16 @@ func (j *judge) fullest(b []int) int {
 	return best
 }
 
-func (j *judge) launch(i int) {
+func (j *Judge) launch(i int) {
 	rows := 0
 	for _, r := range j.waiting[i] {
 		rows += max(1, j.behind[r][i])
 		j.behind[r][i] = 0
 	}
 	j.running[i], j.waiting[i] = j.waiting[i], nil
-	took := j.Latencies[i].Step(float64(len(j.running[i])), float64(rows))
-	if j.jitter > 0 {
-		took *= math.Exp(j.jitter*j.rng.NormFloat64() - j.jitter*j.jitter/2) // 1 in the mean
+	took := j.Latency[i](float64(len(j.running[i])), float64(rows))
+	if j.Jitter > 0 {
+		took *= math.Exp(j.Jitter*j.rng.NormFloat64() - j.Jitter*j.Jitter/2) // 1 in the mean
 	}
 	j.ends[i] = j.now + took
 }
