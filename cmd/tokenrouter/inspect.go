@@ -17,7 +17,8 @@ func newInspectCommand() *cobra.Command {
 		Use:   "inspect FILE.gguf",
 		Short: "Show what is in a GGUF file, and what is wrong with it",
 		Long: `Show what is in a GGUF file: metadata, tensors, tokenizer, chat template, and the problems that keep it, or a part of
-it, from being used. Only the header is read, so this is quick whatever the size of the file.
+it, from being used. Only the header is read, so this is quick whatever the size of the file. Of a model in parts
+(NAME-00001-of-00003.gguf and so on), name the first part.
 
 The exit status is 1 when the file cannot be read or a problem keeps it from being served, else 0: also for a file that
 holds a vocabulary only, and for a chat template that does not work, without which a model still completes text.`,
@@ -57,6 +58,7 @@ type (
 		Tokenizer  *tokenizerDetails `json:"tokenizer"`
 		Template   *string           `json:"chat_template"`
 		Metadata   []metadataEntry   `json:"metadata"`
+		Parts      []partEntry       `json:"parts"` // the files, one if the model is not in parts
 		TensorList []tensorEntry     `json:"tensor_list"`
 		Problems   []string          `json:"problems"`
 	}
@@ -76,10 +78,16 @@ type (
 		Length int    `json:"length,omitempty"` // of an array
 		Value  any    `json:"value"`            // the first entries of a long array
 	}
+	partEntry struct {
+		Path    string `json:"path"`
+		Size    int64  `json:"size"`
+		Tensors int    `json:"tensors"`
+	}
 	tensorEntry struct {
 		Name   string   `json:"name"`
 		Type   string   `json:"type"`
 		Shape  []uint64 `json:"shape"`
+		Part   int      `json:"part"` // index in parts
 		Offset int64    `json:"offset"`
 		Size   int64    `json:"size"`
 	}
@@ -88,7 +96,7 @@ type (
 func inspectJSON(w io.Writer, f *gguf.File, r models.Report, all bool) error {
 	out := inspection{
 		Info: r.Info, Version: f.Version, Alignment: f.Alignment, DataOffset: f.DataOffset, Tokenizer: detailsOf(r.Tokenizer),
-		Metadata: []metadataEntry{}, TensorList: []tensorEntry{}, Problems: []string{},
+		Metadata: []metadataEntry{}, Parts: []partEntry{}, TensorList: []tensorEntry{}, Problems: []string{},
 	}
 	if r.Template != "" {
 		out.Template = &r.Template
@@ -97,8 +105,11 @@ func inspectJSON(w io.Writer, f *gguf.File, r models.Report, all bool) error {
 		v, _ := f.Get(key)
 		out.Metadata = append(out.Metadata, entryOf(key, v, all))
 	}
+	for _, p := range f.Parts {
+		out.Parts = append(out.Parts, partEntry(p))
+	}
 	for _, t := range f.Tensors {
-		out.TensorList = append(out.TensorList, tensorEntry{t.Name, t.Type.String(), t.Shape, t.Offset, t.Size})
+		out.TensorList = append(out.TensorList, tensorEntry{t.Name, t.Type.String(), t.Shape, t.Part, t.Offset, t.Size})
 	}
 	for _, p := range r.Problems {
 		out.Problems = append(out.Problems, p.Error())

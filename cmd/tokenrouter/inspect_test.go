@@ -96,6 +96,31 @@ func TestInspectJSON(t *testing.T) {
 	require.Len(t, find(decode("--all"), "tokenizer.ggml.tokens")["value"], 504)
 }
 
+func TestInspectParts(t *testing.T) {
+	const dir = "../../tests/testdata/gguf/"
+	path := dir + "whole-model-in-parts/m-00001-of-00003.gguf"
+	got, err := call(newInspectCommand(), "", path, "--all")
+	require.NoError(t, err)
+	require.Regexp(t, `parts +3\n`, got)
+	require.Regexp(t, `part 2 +m-00002-of-00003\.gguf, [^,]+, 5 tensors\n`, got)
+	require.Contains(t, got, "in 14 tensors")
+	require.Regexp(t, `token_embd\.weight +F16 +16 x 258 +\d+ +8256 +1\n`, got)
+	require.Regexp(t, `blk\.0\.ffn_down\.weight +F16 +16 x 16 +\d+ +512 +3\n`, got)
+
+	got, err = call(newInspectCommand(), "", path, "--json")
+	require.NoError(t, err)
+	var m map[string]any
+	require.NoError(t, json.Unmarshal([]byte(got), &m))
+	require.Len(t, m["parts"], 3)
+	require.EqualValues(t, 0, m["tensor_list"].([]any)[0].(map[string]any)["part"])
+	require.EqualValues(t, 2, m["tensor_list"].([]any)[13].(map[string]any)["part"])
+
+	_, err = call(newInspectCommand(), "", dir+"whole-model-in-parts/m-00002-of-00003.gguf")
+	require.ErrorContains(t, err, `name the first part, "m-00001-of-00003.gguf"`)
+	_, err = call(newInspectCommand(), "", dir+"parts-third-missing/m-00001-of-00003.gguf")
+	require.ErrorContains(t, err, "m-00003-of-00003.gguf")
+}
+
 func TestInspectShowsProblems(t *testing.T) {
 	path := modelstest.Path(t, "odd.gguf", wholeFile().Set("tokenizer.ggml.pre", "viking").Set("qwen2.block_count", uint32(0)))
 	got, err := call(newInspectCommand(), "", path)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -27,7 +28,7 @@ func inspectText(w io.Writer, f *gguf.File, r models.Report, all bool) error {
 		e := entryOf(key, v, all)
 		line("  %s\t%s\t%s", printable(e.Key), e.Type, short(e))
 	}
-	writeTensors(line, f.Tensors, all)
+	writeTensors(line, f, all)
 
 	line("\nproblems")
 	for _, p := range r.Problems {
@@ -48,6 +49,12 @@ func writeFacts(line printer, f *gguf.File, r models.Report) {
 	i := r.Info
 	line("file\t%s", f.Path)
 	line("size\t%s (%d bytes)", byteSize(f.Size), f.Size)
+	if len(f.Parts) > 1 {
+		line("parts\t%d", len(f.Parts))
+		for i, p := range f.Parts {
+			line("  part %d\t%s, %s, %d tensors", i+1, filepath.Base(p.Path), byteSize(p.Size), p.Tensors)
+		}
+	}
 	line("format\tGGUF version %d, alignment %d, tensor data from byte %d", f.Version, f.Alignment, f.DataOffset)
 	line("architecture\t%s", printable(cmp.Or(i.Architecture, "not given")))
 	line("name\t%s", printable(cmp.Or(i.Name, "not given")))
@@ -115,7 +122,8 @@ func templateLine(r models.Report) string {
 	return fmt.Sprintf("%d bytes", len(r.Template))
 }
 
-func writeTensors(line printer, tensors []gguf.Tensor, all bool) {
+func writeTensors(line printer, f *gguf.File, all bool) {
+	tensors := f.Tensors
 	type sum struct {
 		count int
 		bytes int64
@@ -137,13 +145,22 @@ func writeTensors(line printer, tensors []gguf.Tensor, all bool) {
 	if !all {
 		return
 	}
-	line("\n  name\ttype\tshape\toffset\tbytes")
+	inParts := len(f.Parts) > 1
+	head := "\n  name\ttype\tshape\toffset\tbytes"
+	if inParts {
+		head += "\tpart"
+	}
+	line("%s", head)
 	for _, t := range tensors {
 		shape := make([]string, len(t.Shape))
 		for i, n := range t.Shape {
 			shape[i] = fmt.Sprint(n)
 		}
-		line("  %s\t%s\t%s\t%d\t%d", printable(t.Name), t.Type, strings.Join(shape, " x "), t.Offset, t.Size)
+		row := fmt.Sprintf("  %s\t%s\t%s\t%d\t%d", printable(t.Name), t.Type, strings.Join(shape, " x "), t.Offset, t.Size)
+		if inParts {
+			row += fmt.Sprintf("\t%d", t.Part+1)
+		}
+		line("%s", row)
 	}
 }
 

@@ -98,6 +98,24 @@ func (m *modelFile) bytes() []byte {
 	return file(pairs, m.tensors)
 }
 
+// wholeInParts is the whole model in three files.
+func wholeInParts() made {
+	m := newModel()
+	const count = 3
+	files := map[string][]byte{}
+	for no := range count {
+		pairs := split(uint16(no), count, int32(len(m.tensors)))
+		if no == 0 {
+			for _, key := range m.keys {
+				pairs = append(pairs, m.pairs[key])
+			}
+		}
+		from, to := no*len(m.tensors)/count, (no+1)*len(m.tensors)/count
+		files[partName(no+1, count)] = file(pairs, m.tensors[from:to])
+	}
+	return inParts("whole-model-in-parts", Whole, partName(1, count), files)
+}
+
 func models() []made {
 	vocab := uint32(len(newModel().tokens))
 	no := func(name string, m *modelFile, words ...string) made {
@@ -115,6 +133,7 @@ func models() []made {
 	)
 	out := []made{
 		one("whole-model", Whole, -1, newModel().bytes()),
+		wholeInParts(),
 		one("whole-model-with-scores", Whole, -1, newModel().set(scores, tArray, array(tF32, uint64(vocab), zeros(4*int(vocab)))).bytes()),
 
 		key("without-architecture", newModel().remove("general.architecture"), "general.architecture"),
