@@ -23,7 +23,7 @@ var (
 		"split": "tr_split", "rsplit": "tr_rsplit", "splitlines": "tr_splitlines", "join": "tr_join", "startswith": "tr_startswith",
 		"endswith": "tr_endswith", "removeprefix": "tr_removeprefix", "removesuffix": "tr_removesuffix",
 	}
-	ownFilters = map[string]string{"tojson": filterJSON, "map": fnMap}
+	ownFilters = map[string]string{"tojson": filterJSON, "map": fnMap, "string": fnText}
 )
 
 // functions are what translated templates call, apart from the guard and the clock.
@@ -37,23 +37,6 @@ var functions = map[string]function{
 	"tr_endswith":     method("endswith", affix(strings.HasSuffix)),
 	"tr_removeprefix": method("removeprefix", removed(strings.TrimPrefix)),
 	"tr_removesuffix": method("removesuffix", removed(strings.TrimSuffix)),
-}
-
-// printed gives what an expression in a template prints, as Python's str does.
-func printed(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
-	switch {
-	case len(args) == 1 && args[0].IsString():
-		return args[0], nil
-	case len(args) == 1 && args[0].IsUndefined():
-		return jinja.NewString(""), nil
-	case len(args) == 1 && args[0].IsNone():
-		return jinja.NewString("None"), nil
-	case len(args) == 1 && args[0].IsFloat():
-		return jinja.NewString(pythonFloat(args[0].AsFloat())), nil
-	case len(args) == 1:
-		return jinja.NewString(args[0].String()), nil
-	}
-	return jinja.None(), fmt.Errorf("%d values in one expression that is printed, expected 1", len(args))
 }
 
 // method makes a function of what a method does with a string, its arguments in order.

@@ -131,6 +131,7 @@ SNIPPETS = {
     "call block": "{% macro m(x) %}<{{ caller() }}{{ x }}>{% endmacro %}{% call m(1) %}in{% endcall %}",
     "macro keywords": "{% macro m(a, b=2, c='z') %}{{ a }}{{ b }}{{ c }}{% endmacro %}{{ m(1) }}{{ m(1, c=3) }}{{ m(a=5) }}",
     "macro sees globals": "{% set g = 'g' %}{% macro m() %}{{ g }}{{ messages[0].role }}{% endmacro %}{{ m() }}",
+    "nested printed values": "{{ {'a': [1.0, {'b': none}], 'q': \"it's\", 'r': '\\\\\"', 's': '\\n é \\x01 \\u200b'} }}{{ [] }}{{ {} | string }}{{ 1.0 | string }}{{ none | string }}{{ true | string }}",
     "printed values": "{{ [1, 'a', none, true, 1.5] }}{{ {'a': 'b'} }}{{ none }}{{ true }}",
     "namespace of strings": "{% set ns = namespace(text='') %}{% for c in 'abc' %}{% set ns.text = ns.text + c %}{% endfor %}{{ ns.text }}",
     "do not escape": "{{ '<a href=\"x\">' }}{{ '<b>' | safe }}{{ '<b>' | e }}",
