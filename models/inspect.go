@@ -1,6 +1,7 @@
 package models
 
 import (
+	"github.com/tokenrouter/tokenrouter/models/chat"
 	"github.com/tokenrouter/tokenrouter/models/gguf"
 	"github.com/tokenrouter/tokenrouter/models/tokenizer"
 )
@@ -10,6 +11,7 @@ type Report struct {
 	Info      Info                 // as far as it could be read
 	Tokenizer *tokenizer.Tokenizer // nil if the file has none that works
 	Template  string               // source of the chat template; "" if there is none
+	Chat      *chat.Template       // nil if there is none that works
 	Problems  []error              // all that keeps the file, or a part of it, from being used; nil if nothing does
 }
 
@@ -34,7 +36,7 @@ func Inspect(f *gguf.File) Report {
 	note(checkEmbedding(f, r.Info.VocabSize))
 	note(checkScores(f, r.Info.VocabSize))
 	if r.Template != "" {
-		_, err = newChat(f, r.Tokenizer)
+		r.Chat, err = newChat(f, r.Tokenizer)
 		note(err)
 	}
 	return r

@@ -13,6 +13,7 @@ func TestInspectFindsAllProblems(t *testing.T) {
 	r := models.Inspect(modelstest.File(t, whole()))
 	require.Empty(t, r.Problems)
 	require.Equal(t, modelstest.Template, r.Template)
+	require.NotNil(t, r.Chat)
 	require.Equal(t, 504, r.Info.VocabSize)
 
 	r = models.Inspect(modelstest.File(t, whole().
@@ -23,6 +24,7 @@ func TestInspectFindsAllProblems(t *testing.T) {
 	require.ErrorContains(t, r.Problems[0], "qwen2.rope.freq_base is -1")
 	require.ErrorContains(t, r.Problems[1], "chat template")
 	require.NotNil(t, r.Tokenizer)
+	require.Nil(t, r.Chat)
 
 	r = models.Inspect(modelstest.File(t, whole().Set("tokenizer.ggml.pre", "viking")))
 	require.Len(t, r.Problems, 1)

@@ -57,6 +57,8 @@ type (
 		DataOffset int64             `json:"data_offset"`
 		Tokenizer  *tokenizerDetails `json:"tokenizer"`
 		Template   *string           `json:"chat_template"`
+		Chats      bool              `json:"chats"`       // the template works
+		TakesTools bool              `json:"takes_tools"` // and puts tools into the prompt
 		Metadata   []metadataEntry   `json:"metadata"`
 		Parts      []partEntry       `json:"parts"` // the files, one if the model is not in parts
 		TensorList []tensorEntry     `json:"tensor_list"`
@@ -101,6 +103,8 @@ func inspectJSON(w io.Writer, f *gguf.File, r models.Report, all bool) error {
 	if r.Template != "" {
 		out.Template = &r.Template
 	}
+	out.Chats = r.Chat != nil
+	out.TakesTools = out.Chats && r.Chat.ToolsErr() == nil
 	for _, key := range f.Keys() {
 		v, _ := f.Get(key)
 		out.Metadata = append(out.Metadata, entryOf(key, v, all))

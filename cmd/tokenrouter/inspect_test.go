@@ -32,7 +32,7 @@ func TestInspectText(t *testing.T) {
 		"gpt2, pre-tokenizer qwen2, 504 tokens (3 control, 496 normal, 3 unused, 2 user-defined)",
 		`eos 498 "<|im_end|>"`, `end of an answer  496 "<|endoftext|>", 498 "<|im_end|>"`,
 		"metadata (19)", "array of string", `504: ["!", "\"", "#", "$", "%", "&", "'", "(", ...]`,
-		"tensors (2), by type", "problems\n  none\n", `x.evil\x1b[31m`, `"\x1b]0;title\a"`,
+		"bytes, takes tools\n", "tensors (2), by type", "problems\n  none\n", `x.evil\x1b[31m`, `"\x1b]0;title\a"`,
 	} {
 		require.Contains(t, got, want)
 	}
@@ -72,6 +72,8 @@ func TestInspectJSON(t *testing.T) {
 	require.EqualValues(t, 504, m["vocab_size"])
 	require.EqualValues(t, 3, m["gguf_version"])
 	require.Equal(t, modelstest.Template, m["chat_template"])
+	require.Equal(t, true, m["chats"])
+	require.Equal(t, true, m["takes_tools"])
 	require.Empty(t, m["problems"])
 	require.Len(t, m["tensor_list"], 2)
 	first := m["tensor_list"].([]any)[0].(map[string]any)
@@ -145,7 +147,8 @@ func TestInspectStatus(t *testing.T) {
 		shown  string
 	}{
 		{modelstest.Path(t, "whole.gguf", wholeFile()), 0, "problems\n  none\n"},
-		{modelstest.Path(t, "template.gguf", wholeFile().Set("tokenizer.chat_template", "{% if %}")), 0, "template"},
+		{modelstest.Path(t, "template.gguf", wholeFile().Set("tokenizer.chat_template", "{% if %}")), 0, "8 bytes, does not work, see problems"},
+		{modelstest.Path(t, "plain.gguf", wholeFile().Set("tokenizer.chat_template", "{{ messages[0].content }}")), 0, "takes no tools"},
 		{tinyVocab, 0, "a vocabulary only"},
 		{modelstest.Path(t, "odd.gguf", wholeFile().Set("qwen2.block_count", uint32(0))), 1, "expected 1 to 4096"},
 		{"none.gguf", 1, ""},

@@ -119,7 +119,14 @@ func templateLine(r models.Report) string {
 	if r.Template == "" {
 		return "none: the model completes text, but does not chat"
 	}
-	return fmt.Sprintf("%d bytes", len(r.Template))
+	line := fmt.Sprintf("%d bytes", len(r.Template))
+	switch {
+	case r.Chat == nil:
+		return line + ", does not work, see problems: the model completes text, but does not chat"
+	case r.Chat.ToolsErr() != nil:
+		return line + ", takes no tools"
+	}
+	return line + ", takes tools"
 }
 
 func writeTensors(line printer, f *gguf.File, all bool) {
