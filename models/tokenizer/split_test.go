@@ -88,20 +88,20 @@ func TestSplittersAreTheirPatterns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := oracleOf(name)
 			rapid.Check(t, func(t *rapid.T) {
-				text := strings.Join(rapid.SliceOfN(random, 0, 300).Draw(t, "text"), "")
+				text := strings.Join(rapid.SliceOfN(random, 0, 100).Draw(t, "text"), "")
 				require.Equal(t, o.cut(t, text), cutAll(pre.split, text))
 			})
 		})
 	}
 }
 
-// All runs of four kinds, so that no combination is left to chance.
+// All runs of three kinds, so that no combination is left to chance.
 func TestSplittersOnAllCombinations(t *testing.T) {
-	kinds := []string{" ", "\n", "\r", "\t", "a", "s", "1", ".", "'", "é", "\u00a0", "語", "🙂", "ll", "²", "$"}
+	kinds := []string{" ", "\n", "\r", "\t", "a", "s", "1", ".", "'", "é", "\u00a0", "語", "🙂", "'ll", "²", "$", "  "}
 	for name, pre := range preTokenizers {
 		t.Run(name, func(t *testing.T) {
 			o := oracleOf(name)
-			for i := range len(kinds) * len(kinds) * len(kinds) * len(kinds) {
+			for i := range len(kinds) * len(kinds) * len(kinds) {
 				var text string
 				for n := i; len(text) == 0 || n > 0; n /= len(kinds) {
 					text += kinds[n%len(kinds)]
