@@ -5,25 +5,27 @@ import (
 	"time"
 )
 
-// profileTime is how long the profile of one model may take, one step aside.
-const profileTime = 2 * time.Second
+// profileTime is how long the profile of one model may take, the last step aside.
+const profileTime = 600 * time.Millisecond
 
-// profile measures how long steps of some sizes take, before there are requests: n requests of a token each, and of several.
+// profile measures how long steps of some sizes take, before there are requests: n requests of a token each, and of eight, as
+// many times as there is time for, three at most.
 func (s *subserver) profile() error {
 	limit := min(s.batchLimit(), s.engine.options.MaxLive)
-	start := time.Now()
-	for _, tokens := range []int{1, 8} {
-		for n := 1; n <= limit && time.Since(start) < profileTime; n *= 2 {
+	var spent time.Duration
+	for n := 1; n <= limit && spent < profileTime; n *= 2 {
+		for _, tokens := range []int{1, 8} {
 			b, ok := s.dummy(n, tokens)
 			if !ok {
-				break
+				continue
 			}
 			least := time.Duration(0)
-			for range 3 {
+			for try := 0; try < 3 && (try == 0 || spent < profileTime); try++ {
 				took, err := s.measure(b)
 				if err != nil {
 					return fmt.Errorf("model %q: profile of a step of %d requests with %d tokens: %w", s.name, n, n*tokens, err)
 				}
+				spent += took
 				if least == 0 || took < least {
 					least = took
 				}

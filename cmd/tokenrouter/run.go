@@ -96,6 +96,7 @@ func run(cmd *cobra.Command, from *source, q *question, prompt string) (err erro
 	if err != nil {
 		return err
 	}
+	cfg.Batching.Policy = string(sched.Eager) // one request has nobody to wait for, and needs no profile of the models
 	aside := newScreen(cmd.ErrOrStderr())
 	log, err := newLog(aside, q.level, "text")
 	if err != nil {

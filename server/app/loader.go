@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -129,7 +130,7 @@ func (l *Loader) engine(r *Runtime) error {
 	cfg := l.plan.cfg
 	b := cfg.Batching
 	o := sched.Options{
-		Policy: sched.Policy(b.Policy), PrefillChunk: b.PrefillChunk, MaxBatch: b.MaxBatch, MaxLive: b.MaxLive, MaxQueue: b.MaxQueue,
+		Policy: sched.Policy(b.Policy), Order: sched.Order(b.Order), PrefillChunk: b.PrefillChunk, MaxBatch: b.MaxBatch, MaxLive: b.MaxLive, MaxQueue: b.MaxQueue,
 		MaxBatchTokens: max(512, b.PrefillChunk, b.MaxBatch), Observer: l.options.Observer,
 	}
 	runners := map[string]sched.ModelOptions{}
@@ -173,6 +174,21 @@ func (l *Loader) engine(r *Runtime) error {
 
 func mebibytes(n uint64) string { return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20)) }
 
+// threshold is the configured one, or else 1 for what only ever is the entry of a route: waiting there never pays, unless its
+// steps take as long as those of the others.
+func (l *Loader) threshold(model string) int {
+	cfg := l.plan.cfg
+	if b, ok := cfg.Batching.Threshold[model]; ok {
+		return b
+	}
+	for _, r := range cfg.Routes {
+		if slices.Index(r.Models, model) > 0 {
+			return sched.AutoThreshold
+		}
+	}
+	return 1
+}
+
 // model describes a model to the scheduler.
 func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.ModelOptions {
 	info := runner.Info()
@@ -184,6 +200,6 @@ func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.M
 		Str("memory", mebibytes(uint64(info.Capacity())*m.native.Info().KVBytesPerToken)).Msg("KV cache")
 	return sched.ModelOptions{
 		Name: m.Name, Runner: runner, Info: info, Text: textOf(m.file), Device: d.Name,
-		Threshold: max(b.Threshold[m.Name], 1), MaxWait: time.Duration(b.MaxWait),
+		Threshold: l.threshold(m.Name), MaxWait: time.Duration(b.MaxWait),
 	}
 }

@@ -42,13 +42,14 @@ type Device struct {
 
 // Batching says when a model starts a step and how large it may be.
 type Batching struct {
-	Policy       string         `json:"policy"`    // eager or lazy
-	Threshold    map[string]int `json:"threshold"` // by model name; a model that is not in it waits for nobody
-	MaxWait      Duration       `json:"max_wait"`
-	PrefillChunk int            `json:"prefill_chunk"` // tokens
-	MaxBatch     int            `json:"max_batch"`     // requests in a step
-	MaxLive      int            `json:"max_live"`      // requests being answered
-	MaxQueue     int            `json:"max_queue"`     // requests waiting to be
+	Policy       string     `json:"policy"`    // a sched.Policy
+	Order        string     `json:"order"`     // a sched.Order
+	Threshold    Thresholds `json:"threshold"` // by model name; a model that is not in it is Auto
+	MaxWait      Wait       `json:"max_wait"`
+	PrefillChunk int        `json:"prefill_chunk"` // tokens
+	MaxBatch     int        `json:"max_batch"`     // requests in a step
+	MaxLive      int        `json:"max_live"`      // requests being answered
+	MaxQueue     int        `json:"max_queue"`     // requests waiting to be
 }
 
 // Server says how the HTTP server behaves.

@@ -27,7 +27,7 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{"small", "large"}}}, c.Routes)
 	require.Equal(t, []Device{{Name: "cpu", Kind: "cpu", KVMemory: 1 << 30}}, c.Devices)
 	require.Equal(t, Batching{
-		Policy: "eager", Threshold: map[string]int{}, MaxWait: Duration(50 * time.Millisecond),
+		Policy: "lazy", Order: "large-first", Threshold: Thresholds{}, MaxWait: Auto,
 		PrefillChunk: 256, MaxBatch: 64, MaxLive: 64, MaxQueue: 256,
 	}, c.Batching)
 	require.Equal(t, Server{
@@ -82,7 +82,7 @@ server:
 			{"socket0", "cpu", 2, "avx2", 1_500_000_000},
 			{"cpu", "cpu", 0, "", 1 << 30},
 		},
-		Batching: Batching{"lazy", map[string]int{"large": 4}, Duration(1500 * time.Microsecond), 16, 8, 9, 0},
+		Batching: Batching{"lazy", "large-first", Thresholds{"large": 4}, Wait(1500 * time.Microsecond), 16, 8, 9, 0},
 		Server:   Server{":0", "debug", "json", 10 << 10, Duration(90 * time.Second), 0},
 	}, c)
 }
@@ -91,7 +91,7 @@ func TestEmptySectionsAreDefaults(t *testing.T) {
 	c, err := Parse("", []byte(twoModels+"routes:\nserver:\nbatching: {}\ndevices: []\n"))
 	require.NoError(t, err)
 	require.Equal(t, "127.0.0.1:8080", c.Server.Listen)
-	require.Equal(t, "eager", c.Batching.Policy)
+	require.Equal(t, "lazy", c.Batching.Policy)
 	require.Len(t, c.Devices, 1)
 	require.Empty(t, c.Routes)
 }

@@ -39,3 +39,37 @@ func TestDuration(t *testing.T) {
 	require.Error(t, d.UnmarshalText([]byte("-1s")))
 	require.Error(t, d.UnmarshalText([]byte("soon")))
 }
+
+func TestAuto(t *testing.T) {
+	t.Parallel()
+	parse := func(batching string) (Batching, error) {
+		c, err := Parse("", []byte("models: [{name: a, path: a}, {name: b, path: b}]\nbatching: "+batching))
+		if err != nil {
+			return Batching{}, err
+		}
+		return c.Batching, nil
+	}
+	for text, want := range map[string]Thresholds{
+		"{}": {}, "{threshold: auto}": {}, "{threshold: {a: 3, b: auto}}": {"a": 3, "b": Auto},
+	} {
+		b, err := parse(text)
+		require.NoError(t, err)
+		require.Equal(t, want, b.Threshold, text)
+	}
+	b, err := parse("{max_wait: auto}")
+	require.NoError(t, err)
+	require.Equal(t, "auto", b.MaxWait.String())
+	b, err = parse("{max_wait: 20ms}")
+	require.NoError(t, err)
+	require.Equal(t, "20ms", b.MaxWait.String())
+	for text, want := range map[string]string{
+		"{threshold: never}":      `batching.threshold: "never" is not auto, or a mapping from models to numbers`,
+		"{threshold: {a: often}}": `batching.threshold.a: "often" is not auto`,
+		"{threshold: 3}":          `found number`,
+		"{max_wait: never}":       `"never"`,
+		"{order: small}":          `is not one of large-first, small-first`,
+	} {
+		_, err := parse(text)
+		require.ErrorContains(t, err, want, text)
+	}
+}
