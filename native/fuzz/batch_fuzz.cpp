@@ -26,16 +26,16 @@ public:
         size_ -= n;
         return value;
     }
-    // Mostly something near [0, n), at times anything.
-    int32_t near(int32_t n) {
+    // Mostly in [base, base+n], at times -1 or anything. The fields of an input of zeros make a good call.
+    int32_t near(int32_t n, int32_t base = 0) {
         const auto choice = take<uint8_t>();
         if (choice == 255) return take<int32_t>();
-        return static_cast<int32_t>(choice) % (n + 2) - 1;
+        return choice == 254 ? -1 : base + choice % (n + 1);
     }
     // Mostly what a call would have.
     float number() {
         const auto choice = take<uint8_t>();
-        return choice >= 250 ? take<float>() : static_cast<float>(choice) / 64;
+        return choice >= 250 ? take<float>() : static_cast<float>(choice) / 256;
     }
     bool seldom() { return take<uint8_t>() == 255; }
 
@@ -50,14 +50,14 @@ struct Segment {
         tr_segment s{};
         s.size = in.seldom() ? in.take<uint32_t>() : sizeof s;
         for (int32_t &t : tokens) t = 7;
-        for (int32_t &p : pages) p = index % kPages;
-        s.n_tokens = in.near(8);
-        for (int32_t i = 0; i < s.n_tokens && i < 8; i++) tokens[static_cast<size_t>(i)] = in.near(kVocab);
+        for (size_t i = 0; i < kItems; i++) pages[i] = static_cast<int32_t>(i + static_cast<size_t>(index)) % kPages;
+        s.n_tokens = in.near(7, 1);
+        for (int32_t i = 0; i < s.n_tokens && i < 8; i++) tokens[static_cast<size_t>(i)] = in.near(kVocab - 1);
         s.position = in.near(40);
         const bool none = in.seldom();
-        s.n_pages = in.near(3);
+        s.n_pages = in.near(2, 1);
         if (!none && s.n_pages > static_cast<int32_t>(kItems)) s.n_pages = static_cast<int32_t>(kItems);
-        for (int32_t i = 0; i < s.n_pages && i < 4; i++) pages[static_cast<size_t>(i)] = in.near(kPages);
+        for (int32_t i = 0; i < s.n_pages && i < 4; i++) pages[static_cast<size_t>(i)] = in.near(kPages - 1, (i + index) % kPages);
         s.tokens = in.seldom() ? nullptr : tokens.data();
         s.pages = none ? nullptr : pages.data();
         return s;
@@ -74,8 +74,8 @@ struct Row {
         tr_row r{};
         r.size = in.seldom() ? in.take<uint32_t>() : sizeof r;
         r.want = in.seldom() ? in.take<uint32_t>() : in.take<uint8_t>() % 8u;
-        r.segment = in.near(3);
-        r.offset = in.near(8);
+        r.segment = in.near(2);
+        r.offset = in.near(4);
         r.n_top = in.near(12);
         r.n_valid = in.near(kVocab);
         valid.fill(in.take<uint32_t>());
@@ -99,9 +99,9 @@ struct Row {
         s.frequency_penalty = in.number();
         s.seed = in.take<uint64_t>();
         for (size_t i = 0; i < kItems; i++) ids[i] = static_cast<int32_t>(i), counts[i] = 1, bias[i] = 0.5f;
-        for (size_t i = 0; i < 4; i++) ids[i] = in.near(kVocab), counts[i] = in.near(5), bias[i] = in.number();
-        s.n_seen = in.near(6);
-        s.n_bias = in.near(6);
+        for (size_t i = 0; i < 4; i++) ids[i] = in.near(60, static_cast<int32_t>(i) * 64), counts[i] = in.near(5, 1), bias[i] = in.number();
+        s.n_seen = in.near(5);
+        s.n_bias = in.near(5);
         s.seen_ids = in.seldom() ? nullptr : ids.data();
         s.seen_counts = in.seldom() ? nullptr : counts.data();
         s.bias_ids = in.seldom() ? nullptr : ids.data();
@@ -157,7 +157,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     std::array<tr_row, 8> raw_rows{};
     tr_batch batch{};
     batch.size = in.seldom() ? in.take<uint32_t>() : sizeof batch;
-    batch.n_segments = in.take<uint8_t>() % 6 - 1;
+    batch.n_segments = 1 + in.take<uint8_t>() % 5;
+    if (batch.n_segments == 5) batch.n_segments = 0;
     batch.n_rows = in.near(kRows);
     batch.reserved = in.seldom() ? in.take<int32_t>() : 0;
     for (int32_t i = 0; i < batch.n_segments; i++) raw_segments[static_cast<size_t>(i)] = segments[static_cast<size_t>(i)].fill(in, i);

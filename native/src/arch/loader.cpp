@@ -110,8 +110,6 @@ static int64_t slab_rows(size_t row_bytes) {
     return std::max<int64_t>(static_cast<int64_t>(kSlab / row_bytes) / kTile * kTile, kTile);
 }
 
-// Every worker reads slabs of rows into its own staging memory, checks them there and packs them: what has been checked is
-// what is packed, whatever happens to the file meanwhile.
 // The whole matrix as Rows::kNeighboursToHalves puts it.
 std::vector<uint8_t> Loader::halves(const Claim &claim) const {
     std::vector<uint8_t> stored(claim.bytes), put(claim.bytes);
@@ -122,6 +120,8 @@ std::vector<uint8_t> Loader::halves(const Claim &claim) const {
     return put;
 }
 
+// Every worker reads slabs of rows into its own staging memory, checks them there and packs them: what has been checked is
+// what is packed, whatever happens to the file meanwhile.
 void Loader::pack(const Claim &claim) {
     cpu::Matrix &m = *claim.matrix;
     const gguf::Tensor &t = *claim.tensor;
