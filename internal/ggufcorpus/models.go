@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -98,6 +99,25 @@ func (m *modelFile) bytes() []byte {
 	return file(pairs, m.tensors)
 }
 
+// as makes it a model of an architecture without biases.
+func (m *modelFile) as(architecture string) *modelFile {
+	for i, key := range m.keys {
+		if rest, ok := strings.CutPrefix(key, "qwen2."); ok {
+			m.keys[i] = architecture + "." + rest
+			m.pairs[m.keys[i]] = append(str(m.keys[i]), m.pairs[key][len(str(key)):]...)
+		}
+	}
+	m.text("general.architecture", architecture)
+	m.tensors = slices.DeleteFunc(m.tensors, func(t tensor) bool { return strings.HasSuffix(t.name, ".bias") })
+	return m
+}
+
+// with adds a vector of ones.
+func (m *modelFile) with(name string, n uint64) *modelFile {
+	m.tensors = append(m.tensors, tensor{name, 0, []uint64{n}, num(slices.Repeat([]float32{1}, int(n)))})
+	return m
+}
+
 // wholeInParts is the whole model in three files.
 func wholeInParts() made {
 	m := newModel()
@@ -134,6 +154,8 @@ func models() []made {
 	out := []made{
 		one("whole-model", Whole, -1, newModel().bytes()),
 		wholeInParts(),
+		one("whole-model-llama", Whole, -1, newModel().as("llama").with("rope_freqs.weight", width/2).bytes()),
+		one("whole-model-qwen3", Whole, -1, newModel().as("qwen3").with("blk.0.attn_q_norm.weight", width).with("blk.0.attn_k_norm.weight", width).bytes()),
 		one("whole-model-with-scores", Whole, -1, newModel().set(scores, tArray, array(tF32, uint64(vocab), zeros(4*int(vocab)))).bytes()),
 
 		key("without-architecture", newModel().remove("general.architecture"), "general.architecture"),
