@@ -8,6 +8,7 @@ type symbols struct {
 	deviceOpen, deviceDescribe, deviceClose        uintptr
 	modelLoad, modelDescribe, modelFree            uintptr
 	arenaCreate, arenaCopyPage, arenaFree, stepRun uintptr
+	convert                                        uintptr
 }
 
 // table names them, in the order of the header.
@@ -25,6 +26,7 @@ func (s *symbols) table() []symbol {
 		{"tr_arena_copy_page", &s.arenaCopyPage},
 		{"tr_arena_free", &s.arenaFree},
 		{"tr_step", &s.stepRun},
+		{"tr_convert", &s.convert},
 	}
 }
 

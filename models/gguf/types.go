@@ -1,6 +1,9 @@
 package gguf
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ValueType is the type of a metadata value, numbered as in the format.
 type ValueType uint32
@@ -43,8 +46,17 @@ type TensorType uint32
 
 // Storage formats that code here names.
 const (
-	TensorF32 TensorType = 0
-	TensorF16 TensorType = 1
+	TensorF32  TensorType = 0
+	TensorF16  TensorType = 1
+	TensorQ40  TensorType = 2
+	TensorQ41  TensorType = 3
+	TensorQ50  TensorType = 6
+	TensorQ51  TensorType = 7
+	TensorQ80  TensorType = 8
+	TensorQ4K  TensorType = 12
+	TensorQ5K  TensorType = 13
+	TensorQ6K  TensorType = 14
+	TensorBF16 TensorType = 30
 )
 
 type block struct {
@@ -72,6 +84,16 @@ func (t TensorType) String() string {
 		return b.name
 	}
 	return fmt.Sprintf("tensor type %d", uint32(t))
+}
+
+// TypeNamed finds a storage format by its name, in capitals or not.
+func TypeNamed(name string) (TensorType, bool) {
+	for t, b := range blocks {
+		if strings.EqualFold(b.name, name) {
+			return t, true
+		}
+	}
+	return 0, false
 }
 
 // Block gives the elements and bytes of one block of the format; false if the format is not known.

@@ -18,7 +18,8 @@ type pending struct {
 	name  string
 	typ   TensorType
 	shape []uint64
-	data  []byte
+	size  uint64
+	write func(io.Writer) error // exactly size bytes
 }
 
 // NewWriter makes a Writer of an empty file.
@@ -36,7 +37,15 @@ func (w *Writer) Set(key string, value any) *Writer {
 
 // Tensor adds a tensor; data are its blocks.
 func (w *Writer) Tensor(name string, typ TensorType, shape []uint64, data []byte) *Writer {
-	w.tensors = append(w.tensors, pending{name, typ, shape, data})
+	return w.Stream(name, typ, shape, uint64(len(data)), func(out io.Writer) error {
+		_, err := out.Write(data)
+		return err
+	})
+}
+
+// Stream adds a tensor whose blocks, of size bytes, are written when their turn comes: for files larger than memory.
+func (w *Writer) Stream(name string, typ TensorType, shape []uint64, size uint64, write func(io.Writer) error) *Writer {
+	w.tensors = append(w.tensors, pending{name, typ, shape, size, write})
 	return w
 }
 
@@ -66,11 +75,20 @@ func (w *Writer) WriteTo(to io.Writer) (int64, error) {
 		}
 		out.num(uint32(t.typ))
 		out.num(at)
-		at += (uint64(len(t.data)) + align - 1) / align * align
+		at += (t.size + align - 1) / align * align
 	}
 	for _, t := range w.tensors {
 		out.pad(align)
-		out.raw(t.data)
+		if out.err != nil {
+			break
+		}
+		before := out.n
+		if err := t.write(out); err != nil {
+			return out.n, fmt.Errorf("gguf: write tensor %q: %w", t.name, err)
+		}
+		if wrote := uint64(out.n - before); wrote != t.size {
+			return out.n, fmt.Errorf("gguf: write tensor %q: %d bytes were written, expected %d", t.name, wrote, t.size)
+		}
 	}
 	if out.err == nil {
 		out.err = out.w.Flush()
@@ -89,12 +107,16 @@ type counter struct {
 }
 
 func (c *counter) raw(p []byte) {
-	if c.err != nil {
-		return
+	if c.err == nil {
+		_, c.err = c.Write(p)
 	}
+}
+
+// Write implements io.Writer, for tensors.
+func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
-	c.err = err
+	return n, err
 }
 
 func (c *counter) pad(align uint64) {

@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever anything in this header changes in layout or meaning. */
-#define TR_ABI_VERSION 1
+#define TR_ABI_VERSION 2
 
 /* ---------------------------------------------------------------- status */
 
@@ -241,6 +241,18 @@ typedef struct tr_batch {
  * (TR_ERR_ARGUMENT) has written nothing.
  */
 TR_API tr_status tr_step(tr_arena *arena, const tr_batch *batch, char *err, size_t err_len);
+
+/* ---------------------------------------------------------------- weights */
+
+/*
+ * Converts weights from one storage format to another, both as ggml's type ids (those of a GGUF tensor record): by way of
+ * float32, rounded to nearest. `src` holds whole blocks of `from`, as many weights as make whole blocks of `to`, for which
+ * `dst` has exactly the room. Any format that models may be in can be read; which can be written, the message of
+ * TR_ERR_UNSUPPORTED says. Weights that are not finite are TR_ERR_FORMAT; weights too large for a format,
+ * TR_ERR_UNSUPPORTED.
+ */
+TR_API tr_status tr_convert(uint32_t from, const void *src, size_t src_bytes, uint32_t to, void *dst, size_t dst_bytes,
+                            char *err, size_t err_len);
 
 #ifdef __cplusplus
 }

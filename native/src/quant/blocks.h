@@ -52,6 +52,7 @@ void unpack_codes(const BlockIQ4_XS &b, uint8_t code[256]);
 
 // Of Q4_K and Q5_K: scales and minimums of 0..63.
 void unpack_scales(const uint8_t packed[12], uint8_t scale[8], uint8_t min[8]);
+void pack_scales(const uint8_t scale[8], const uint8_t min[8], uint8_t packed[12]);
 void unpack_scales(const BlockQ3_K &b, int8_t scale[16]);  // -32..31
 void unpack_scales(const BlockIQ4_XS &b, int8_t scale[8]); // -32..31
 

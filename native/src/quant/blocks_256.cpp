@@ -70,6 +70,14 @@ void unpack_scales(const uint8_t packed[12], uint8_t scale[8], uint8_t min[8]) {
     }
 }
 
+void pack_scales(const uint8_t scale[8], const uint8_t min[8], uint8_t packed[12]) {
+    for (int j = 0; j < 4; j++) {
+        packed[j] = static_cast<uint8_t>(scale[j] | (scale[j + 4] >> 4) << 6);
+        packed[j + 4] = static_cast<uint8_t>(min[j] | (min[j + 4] >> 4) << 6);
+        packed[j + 8] = static_cast<uint8_t>((scale[j + 4] & 15) | (min[j + 4] & 15) << 4);
+    }
+}
+
 void unpack_scales(const BlockQ3_K &b, int8_t scale[16]) {
     for (int j = 0; j < 16; j++) {
         const int low = j < 8 ? b.scales[j] & 15 : b.scales[j - 8] >> 4, high = b.scales[8 + j % 4] >> 2 * (j / 4) & 3;

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <vector>
 
 #include "quant/blocks.h"
 
@@ -37,13 +38,19 @@ constexpr const char *kNames[] = {
 
 std::span<const TypeInfo> supported_types() { return kSupported; }
 
-std::string supported_names() {
-    std::string names;
-    for (const TypeInfo &info : kSupported) {
-        if (!names.empty()) names += &info == std::end(kSupported) - 1 ? " and " : ", ";
-        names += info.name;
+std::string join_names(std::span<const char *const> names) {
+    std::string text;
+    for (size_t i = 0; i < names.size(); i++) {
+        if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+        text += names[i];
     }
-    return names;
+    return text;
+}
+
+std::string supported_names() {
+    std::vector<const char *> names;
+    for (const TypeInfo &info : kSupported) names.push_back(info.name);
+    return join_names(names);
 }
 
 const TypeInfo *type_info(uint32_t ggml_type) {

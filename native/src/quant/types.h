@@ -38,6 +38,8 @@ struct TypeInfo {
 std::span<const TypeInfo> supported_types();
 // Their names, for messages: "F32, F16, ... and MXFP4".
 std::string supported_names();
+// "a, b and c"
+std::string join_names(std::span<const char *const> names);
 // NULL if this build does not read the type.
 const TypeInfo *type_info(uint32_t ggml_type);
 // ggml's name of a type id, also of those not supported here ("IQ2_XS"), for messages; "type 99" style text if unknown.

@@ -1,10 +1,10 @@
 // Block formats: half floats, type tables and the reference conversion.
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <set>
 
 #include "cpu/fixtures.h"
+#include "cpu/records.h"
 
 using namespace tr;
 using namespace tr::quant;
@@ -110,31 +110,16 @@ void blocks() {
     CHECK_EQUAL(-32.0f, y[128]);
 }
 
-uint32_t read_u32(std::ifstream &in) {
-    uint32_t v = 0;
-    in.read(reinterpret_cast<char *>(&v), sizeof v);
-    return v;
-}
-
-// Random and extreme blocks of every format, converted by the Python package gguf (tools/reference/make_blocks.py).
+// Random and extreme blocks of every format, converted by the Python package gguf.
 void blocks_of_gguf() {
-    std::ifstream in(TR_TEST_DATA "/blocks.bin", std::ios::binary);
     std::set<Type> seen;
-    while (in.peek() != EOF) {
-        const uint32_t id = read_u32(in), n = read_u32(in), n_bytes = read_u32(in);
-        const TypeInfo *info = type_info(id);
-        CHECK(in && info && n % info->block == 0 && n / info->block * info->bytes == n_bytes);
-        if (!in || !info) return;
-        std::vector<char> bytes(n_bytes);
-        std::vector<float> expected(n), y(n);
-        in.read(bytes.data(), n_bytes);
-        in.read(reinterpret_cast<char *>(expected.data()), static_cast<std::streamsize>(n * sizeof(float)));
-        CHECK(in.good());
-        dequantize(info->type, bytes.data(), y.data(), n);
-        for (uint32_t i = 0; i < n; i++)
-            CHECK_CASE(bits(y[i]) == bits(expected[i]), std::string(info->name) + " weight " + std::to_string(i) + ": expected " +
-                                                            std::to_string(expected[i]) + ", got " + std::to_string(y[i]));
-        seen.insert(info->type);
+    for (const test::BlockRecord &r : test::read_records(TR_TEST_DATA "/blocks.bin")) {
+        std::vector<float> y(r.weights.size());
+        dequantize(r.info->type, r.blocks.data(), y.data(), y.size());
+        for (size_t i = 0; i < y.size(); i++)
+            CHECK_CASE(bits(y[i]) == bits(r.weights[i]), std::string(r.info->name) + " weight " + std::to_string(i) + ": expected " +
+                                                             std::to_string(r.weights[i]) + ", got " + std::to_string(y[i]));
+        seen.insert(r.info->type);
     }
     for (const TypeInfo &info : supported_types())
         if (info.type != Type::F32) CHECK_CASE(seen.contains(info.type), info.name);

@@ -23,11 +23,7 @@ void unpack_scales(const ScalesAndMins &scales, int row, uint8_t packed[12], uin
         min[4 + i] = 0;
         for (int p = 0; p < 3; p++) min[4 + i] |= static_cast<uint8_t>((scales.lines[p][4 * row + i] >> 6) << 2 * p);
     }
-    for (int j = 0; j < 4; j++) {
-        packed[j] = static_cast<uint8_t>(scale[j] | (scale[j + 4] >> 4) << 6);
-        packed[j + 4] = static_cast<uint8_t>(min[j] | (min[j + 4] >> 4) << 6);
-        packed[j + 8] = static_cast<uint8_t>((scale[j + 4] & 15) | (min[j + 4] & 15) << 4);
-    }
+    quant::pack_scales(scale, min, packed);
     d = scales.d[row];
     dmin = scales.dmin[row];
 }
