@@ -26,7 +26,7 @@ func TestLoad(t *testing.T) {
 	require.True(t, filepath.IsAbs(l.Path()))
 	require.NotEmpty(t, l.Version())
 	require.Len(t, l.Digest(), 64)
-	for _, part := range []string{l.Version(), l.Path(), l.Place(), "ABI 1", l.Digest()[:12]} {
+	for _, part := range []string{l.Version(), l.Path(), l.Place(), fmt.Sprint("ABI ", ABIVersion), l.Digest()[:12]} {
 		require.Contains(t, l.String(), part)
 	}
 }
@@ -54,8 +54,8 @@ func TestOpenErrors(t *testing.T) {
 		{"not a library", empty, nil, []string{empty, "file too short"}},
 		{"another library", builtLibrary(t, "int f(void) { return 1; }"), nil, []string{"not a libtokenrouter", "tr_abi_version"}},
 		{"another ABI version", builtLibrary(t, "unsigned tr_abi_version(void) { return 4242; }"), ErrABIVersion,
-			[]string{"4242", "needs 1", os.Args[0], "make build"}},
-		{"a function missing", builtLibrary(t, "unsigned tr_abi_version(void) { return 1; } const char *tr_version(void) { return \"x\"; }"), nil,
+			[]string{"4242", fmt.Sprint("needs ", ABIVersion), os.Args[0], "make build"}},
+		{"a function missing", builtLibrary(t, fmt.Sprintf("unsigned tr_abi_version(void) { return %d; } const char *tr_version(void) { return \"x\"; }", ABIVersion)), nil,
 			[]string{"function tr_device_open is missing"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ struct TinyModel {
     Bytes bytes() const { return writer().bytes(); }
 };
 
-// Every supported type in every role it has in real files.
+// Several types, each in the roles it has in real files.
 quant::Type mixed_types(const std::string &name);
 
 } // namespace tr::test
