@@ -122,7 +122,7 @@ func TestRunHelpExplainsTheThreshold(t *testing.T) {
 func TestVersion(t *testing.T) {
 	status, out, aside := shell(t, "", "version")
 	require.Zero(t, status, aside)
-	require.Regexp(t, `^tokenrouter \S+ \(go1\.\d+\S*, linux/amd64\)\ntokenrouter .*ABI 1.*\ninstruction set \w+, \d+ threads\n$`, out)
+	require.Regexp(t, `^tokenrouter \S+ \(go1\.\d+\S*, linux/amd64\)\ntokenrouter .*ABI \d+.*\ninstruction set \w+, \d+ threads\n$`, out)
 }
 
 func TestCompletion(t *testing.T) {
