@@ -120,10 +120,10 @@ tr_arena *open_arena() {
     tr_device_params device_params{};
     device_params.size = sizeof device_params;
     device_params.n_threads = 1;
-    tr_device *device = nullptr;
+    static tr_device *device = nullptr; // open until the end, as the arena is
     tr_model_params model_params{};
     model_params.size = sizeof model_params;
-    tr_model *model = nullptr;
+    static tr_model *model = nullptr;
     const tr_arena_params arena_params{sizeof(tr_arena_params), kPages, kTokens, kRows};
     tr_arena *arena = nullptr;
     char err[512] = "";
