@@ -30,7 +30,7 @@ run() { # run NAME PACKAGE: one target; its log is shown if it fails
         set -- "$targets/$name" -max_total_time="$FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=64 \
             -max_len=32768 -artifact_prefix="$targets/found/$name-" -print_final_stats=1 "${seeds[@]}"
     else
-        set -- "$GO" test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "${FUZZ_SECONDS}s" -parallel 1
+        set -- "$GO" test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "${FUZZ_SECONDS}s" -fuzzminimizetime 1s -parallel 1
     fi
     if ! "$@" >"$log" 2>&1; then
         tail -n 60 "$log" >&2
