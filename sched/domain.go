@@ -151,9 +151,9 @@ func later(a, b *subserver) *subserver {
 	return a
 }
 
-// smallFirst lets a model run only when none before it in the route can. Models that no route has in common take turns.
+// smallFirst lets a model run only when nobody waits at an entry: then the one for which most wait.
 func (d *domain) smallFirst(now time.Time) *subserver {
-	var first, pressing *subserver
+	var plain, pressing, most *subserver
 	for _, s := range d.members {
 		w := &s.want
 		if w.waiting == 0 {
@@ -162,17 +162,23 @@ func (d *domain) smallFirst(now time.Time) *subserver {
 		if w.isPressing(now) {
 			pressing = later(pressing, s)
 		}
-		switch {
-		case first == nil:
-			first = s
-		case first.rank == s.rank || w.plain:
-			first = later(first, s)
+		if w.plain {
+			plain = later(plain, s)
+		}
+		if most == nil || w.waiting > most.want.waiting {
+			most = s
 		}
 	}
-	if pressing != nil {
-		return later(pressing, first)
+	switch {
+	case pressing != nil && plain != nil:
+		return later(pressing, plain)
+	case pressing != nil:
+		return pressing
+	case plain != nil:
+		return plain
+	default:
+		return most
 	}
-	return first
 }
 
 // modelSync lets the model that ran last go on until nobody waits for it, then the one for which most wait. Requests that

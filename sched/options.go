@@ -33,7 +33,7 @@ type Order string
 // Orders of Eager.
 const (
 	LargeFirst Order = "large-first" // the later in the route, whenever anything waits for it
-	SmallFirst Order = "small-first" // the earlier in the route; the later ones when nothing else can run
+	SmallFirst Order = "small-first" // the entry; another when nobody waits there, the one for which most wait
 )
 
 // Options configure an [Engine]. Zero in a field means the default stated there.
