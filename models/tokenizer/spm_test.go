@@ -211,6 +211,23 @@ func TestSPMVocabulariesThatContradictThemselves(t *testing.T) {
 	}
 }
 
+// All pieces of a text without repetition can be made in as many ways as they are long. That is no trained vocabulary, and
+// would take many times the memory of the file.
+func TestSPMWaysAreBounded(t *testing.T) {
+	var text []rune
+	for r := rune(0x4e00); len(text) < 150; r++ {
+		text = append(text, r)
+	}
+	tokens := []string{"\u2581"}
+	for i := range text {
+		for n := 1; n <= 80 && i+n <= len(text); n++ {
+			tokens = append(tokens, string(text[i:i+n]))
+		}
+	}
+	_, err := New(modelstest.File(t, pieced(tokens, make([]float32, len(tokens)))))
+	require.ErrorContains(t, err, "ways to make one of two others, which no trained one has")
+}
+
 func TestSPMShared(t *testing.T) {
 	tokens := []string{"\u2581", "a"}
 	a := piecedTokenizer(t, pieced(tokens, []float32{0, -1}).Set("tokenizer.ggml.pre", "default"))

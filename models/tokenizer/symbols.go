@@ -19,6 +19,9 @@ type symbol struct {
 // place in it.
 const maxMerged = 256
 
+// maxWays is how many ways there may be to make a token, on average; trained vocabularies have some 2. It bounds memory.
+const maxWays = 32
+
 // symbols are the characters that occur in the ordinary tokens of a vocabulary, and which of them lie side by side in one.
 type symbols struct {
 	vocab int
@@ -146,6 +149,10 @@ func (s *symbols) merges(v *vocab, scores []float64) (merges, error) {
 					pairs[pairOf(left, right)] = merge{ranks[id], int32(id)}
 				}
 			}
+		}
+		if len(pairs) > maxWays*len(v.texts) {
+			return nil, fmt.Errorf("the vocabulary of %d tokens has more than %d ways to make one of two others, which no trained one has",
+				len(v.texts), maxWays*len(v.texts))
 		}
 	}
 	return pairs, nil

@@ -26,6 +26,9 @@ const (
 // maxVocab bounds the ids of a vocabulary, which are int32 and have one logit each.
 const maxVocab = 1 << 22
 
+// maxSpecial bounds the bytes of all special tokens, which are looked for at every place of a text; Gemma's have 80,000.
+const maxSpecial = 1 << 20
+
 // vocab is what every type of tokenizer has: texts and types of the ids, and special ids.
 type vocab struct {
 	model   string
@@ -57,7 +60,19 @@ func loadVocab(f *gguf.File) (*vocab, error) {
 	if err := v.index(); err != nil {
 		return nil, err
 	}
-	return v, v.loadSpecial(f)
+	if err := v.loadSpecial(f); err != nil {
+		return nil, err
+	}
+	special := 0
+	for id, text := range v.texts {
+		if v.atomic(id) {
+			special += len(text)
+		}
+	}
+	if special > maxSpecial {
+		return nil, fmt.Errorf("the special tokens have %d bytes together, expected at most %d", special, maxSpecial)
+	}
+	return v, nil
 }
 
 func (v *vocab) loadTypes(f *gguf.File) error {

@@ -2,6 +2,7 @@ package tokenizer_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,6 +74,18 @@ func TestVocabulariesThatContradictThemselves(t *testing.T) {
 		_, err := tokenizer.New(modelstest.File(t, w))
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// A file must not cost much more memory than its size.
+func TestSpecialTokensAreBounded(t *testing.T) {
+	tokens := modelstest.Tokens()
+	types := make([]int32, len(tokens))
+	for i := range types {
+		types[i] = 1
+	}
+	tokens, types = append(tokens, strings.Repeat("x", 1<<20), "§"), append(types, 4, 3)
+	_, err := tokenizer.New(modelstest.File(t, modelstest.Vocabulary().Set("tokenizer.ggml.tokens", tokens).Set("tokenizer.ggml.token_type", types)))
+	require.ErrorContains(t, err, "the special tokens have 1048578 bytes together, expected at most 1048576")
 }
 
 func dup(w *gguf.Writer) {
