@@ -83,9 +83,9 @@ func TestSpecialTokensAreBounded(t *testing.T) {
 	for i := range types {
 		types[i] = 1
 	}
-	tokens, types = append(tokens, strings.Repeat("x", 1<<20), "§"), append(types, 4, 3)
+	tokens, types = append(tokens, strings.Repeat("x", 1<<20), "日"), append(types, 4, 3)
 	_, err := tokenizer.New(modelstest.File(t, modelstest.Vocabulary().Set("tokenizer.ggml.tokens", tokens).Set("tokenizer.ggml.token_type", types)))
-	require.ErrorContains(t, err, "the special tokens have 1048578 bytes together, expected at most 1048576")
+	require.ErrorContains(t, err, "the special tokens have 1048579 bytes together, expected at most 1048576")
 }
 
 func dup(w *gguf.Writer) {
