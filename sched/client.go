@@ -76,6 +76,7 @@ func (c *clients) turn() bool {
 	tasks := c.tasks
 	c.tasks = c.spare[:0]
 	c.mu.Unlock()
+	defer c.s.observeTurn("clients", len(tasks))()
 	for i := range tasks {
 		c.do(&tasks[i])
 	}
@@ -166,6 +167,9 @@ func (c *clients) admit() {
 		c.s.engine.started()
 		for _, peer := range o.spec.Models[1:] {
 			c.s.peers.send(Message{Kind: Admitted, Request: o.id, Generation: o.generation, To: peer})
+		}
+		if f := c.s.engine.observer.Admit; f != nil {
+			f(AdmitRecord{Request: o.id, Model: c.s.name, Prompt: len(o.prompt), Asked: o.asked, Time: c.s.engine.now()})
 		}
 		c.s.admit(o)
 	}

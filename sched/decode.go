@@ -78,11 +78,11 @@ func (s *subserver) begin() (started bool, deadline time.Time) {
 func (s *subserver) finish(err error) {
 	e := s.engine
 	s.step.record.End, s.step.record.Err = e.now(), err
+	e.transit.Add(1) // what is being routed is on its way
+	s.settle(err)
 	if e.observer.Batch != nil {
 		e.observer.Batch(s.step.record)
 	}
-	e.transit.Add(1) // what is being routed is on its way
-	s.settle(err)
 	s.domain.leave()
 	e.arrived(1)
 	s.group.done(1)

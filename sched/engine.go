@@ -139,6 +139,7 @@ func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 	o := &owner{
 		id: r.ID, spec: spec, role: role, prompt: slices.Clone(r.Prompt), position: spec.Prompt,
 		text: t.text, stops: stops{strings: slices.Clone(r.Stop)}, stream: newStream(spec),
+		asked: e.now(),
 	}
 	if t.text != nil {
 		o.detok = t.text.NewDetokenizer(r.Special)

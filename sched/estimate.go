@@ -24,6 +24,7 @@ type observed struct {
 	moves   []float64 // [engine's models] routed requests that went there, weighted by age
 	commits []float64 // likewise: those whose token was kept
 	seen    float64   // decisions so far, not weighted
+	tokens  float64   // written for routed requests so far
 }
 
 // shape is a step that was measured.
@@ -70,6 +71,7 @@ func (o *observed) routed(to int, kept bool) {
 	o.moves[to]++
 	if kept {
 		o.commits[to]++
+		o.tokens++
 	}
 	o.seen++
 }

@@ -27,6 +27,10 @@ func (s *subserver) handoff(l *local, to int) {
 		return
 	}
 	l.away = to
+	s.step.record.HandedOff++
+	if s.engine.observer.Resume != nil {
+		l.left = s.engine.now()
+	}
 	if f := s.engine.observer.Handoff; f != nil {
 		f(HandoffRecord{Request: l.id, From: s.name, To: m.To, Tokens: len(m.Tokens), Length: len(l.tokens),
 			Kept: l.role.Keep, Time: s.engine.now()})
@@ -124,7 +128,15 @@ func (s *subserver) resume(l *local, m *Message, from int, fresh []int32) {
 			s.engine.fault(s.name, err)
 		}
 	}
+	known := l.state == Pending
 	s.move(l, Waiting)
+	if f := s.engine.observer.Resume; f != nil {
+		r := ResumeRecord{Request: l.id, From: m.From, To: s.name, Tokens: len(fresh), Known: known, Time: s.engine.now()}
+		if known {
+			r.Away = r.Time.Sub(l.left)
+		}
+		f(r)
+	}
 }
 
 // unseen returns the tokens of a handoff that are to be appended here.

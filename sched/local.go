@@ -32,6 +32,7 @@ type local struct {
 	row     int       // index of its row in the step, or -1
 	device  bool      // part of the step on the device: its pages are being written, also when it is finished
 
+	left      time.Time // pending: since when; kept for an observer
 	away      int       // pending: index of the model that has it
 	handoffs  int       // since the last committed token
 	discarded []Discard // since the last committed token

@@ -5,9 +5,71 @@ import "time"
 // Observer holds hooks that record what the scheduler does. A nil hook costs nothing. Hooks are called from the loops
 // of all subservers, several at a time; they must be quick, safe for concurrent use, and must not call the engine.
 type Observer struct {
-	Batch   func(BatchRecord)             // after every step
+	Admit   func(AdmitRecord)             // when a request becomes live
+	Batch   func(BatchRecord)             // after every step, when its rows have been routed
 	Handoff func(HandoffRecord)           // after every handoff, when the request has become pending
+	Resume  func(ResumeRecord)            // after every arrival of a request from a peer, when it has come to wait
+	Turn    func(TurnRecord)              // after every turn of a client-server or inter-model loop that had something to do
 	Fault   func(model string, err error) // an invariant of the scheduler was found broken
+}
+
+// Observers is all of them in one: each hook calls theirs, in order. Nil ones are left out.
+func Observers(list ...*Observer) *Observer {
+	all := &Observer{}
+	for _, o := range list {
+		if o == nil {
+			continue
+		}
+		all.Admit = both(all.Admit, o.Admit)
+		all.Batch = both(all.Batch, o.Batch)
+		all.Handoff = both(all.Handoff, o.Handoff)
+		all.Resume = both(all.Resume, o.Resume)
+		all.Turn = both(all.Turn, o.Turn)
+		if first, second := all.Fault, o.Fault; first == nil {
+			all.Fault = second
+		} else if second != nil {
+			all.Fault = func(model string, err error) { first(model, err); second(model, err) }
+		}
+	}
+	return all
+}
+
+func both[T any](a, b func(T)) func(T) {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	default:
+		return func(v T) { a(v); b(v) }
+	}
+}
+
+// AdmitRecord is a request that has become live.
+type AdmitRecord struct {
+	Request string
+	Model   string // its entry
+	Prompt  int    // tokens
+	Asked   time.Time
+	Time    time.Time
+}
+
+// ResumeRecord is a request that a peer has handed over.
+type ResumeRecord struct {
+	Request  string
+	From, To string
+	Tokens   int           // appended
+	Known    bool          // it was pending here; otherwise it is new
+	Away     time.Duration // how long it was pending
+	Time     time.Time
+}
+
+// TurnRecord is one turn of a loop that does not run the model.
+type TurnRecord struct {
+	Model      string
+	Loop       string // "clients" or "peers"
+	Items      int    // tasks or messages
+	Start, End time.Time
 }
 
 // BatchRecord is one step of one model.
@@ -23,6 +85,11 @@ type BatchRecord struct {
 	Waiting    int       // requests that waited at the model and are not in the batch
 	Pending    int       // requests of this subserver that were away at a peer
 	Evicted    int       // requests that lost their KV pages to make room for the batch
+	Committed  int       // tokens that the batch wrote
+	HandedOff  int       // requests that it handed off
+	Threshold  int       // B when the batch started
+	Requests   []string  // [segments] their IDs; the slice is valid during the call
+	Lengths    []int     // [segments] tokens appended; likewise
 	Err        error     // of Runner.Step
 }
 
@@ -34,4 +101,16 @@ type HandoffRecord struct {
 	Length   int  // of the sequence, with a token that was kept
 	Kept     bool // the sampled token was committed
 	Time     time.Time
+}
+
+// observeTurn begins a turn of a loop, and returns what ends it.
+func (s *subserver) observeTurn(loop string, items int) func() {
+	f := s.engine.observer.Turn
+	if f == nil || items == 0 {
+		return func() {}
+	}
+	start := s.engine.now()
+	return func() {
+		f(TurnRecord{Model: s.name, Loop: loop, Items: items, Start: start, End: s.engine.now()})
+	}
 }

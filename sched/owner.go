@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tokenrouter/tokenrouter/router"
 )
@@ -20,6 +21,7 @@ type owner struct {
 	stops      stops
 	unwatch    func() bool // stops watching the client's context
 
+	asked    time.Time
 	admitted bool
 	position int      // of the next token
 	early    []commit // tokens from one peer that overtook those of another

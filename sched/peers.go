@@ -66,6 +66,7 @@ func (p *peers) turn() bool {
 	out, in := p.out, p.in
 	p.out, p.in = p.outSpare[:0], p.inSpare[:0]
 	p.mu.Unlock()
+	defer p.s.observeTurn("peers", len(out)+len(in))()
 	for i := range out {
 		p.sent[out[i].To]++
 		out[i].Sequence = p.sent[out[i].To]

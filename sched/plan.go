@@ -10,7 +10,10 @@ func (s *subserver) plan() {
 	st.batch.Segments, st.batch.Rows = st.batch.Segments[:0], st.batch.Rows[:0]
 	clear(st.picked)
 	st.picked = st.picked[:0]
-	st.record = BatchRecord{Model: s.name, Pending: s.counts[Pending]}
+	st.record = BatchRecord{Model: s.name, Pending: s.counts[Pending], Requests: st.record.Requests[:0], Lengths: st.record.Lengths[:0]}
+	if s.engine.observer.Batch != nil && s.waiting.n > 0 {
+		st.record.Threshold = s.bound()
+	}
 
 	limit, budget := s.batchLimit(), s.tokenLimit()
 	st.round = s.domain.current()
@@ -64,6 +67,9 @@ func (s *subserver) pick(l *local) {
 	}
 	st.picked = append(st.picked, l)
 	st.record.add(l, from, to)
+	if s.engine.observer.Batch != nil {
+		st.record.Requests, st.record.Lengths = append(st.record.Requests, l.id), append(st.record.Lengths, l.take)
+	}
 }
 
 // add accounts for one segment.

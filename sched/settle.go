@@ -134,6 +134,7 @@ func (s *subserver) commit(l *local, out *router.Row, done *settled) (over bool)
 	}
 	start := len(l.tokens)
 	l.append(out.Token)
+	s.step.record.Committed++
 	l.own, l.handoffs, l.discarded = true, 0, nil
 	l.round = s.step.round
 	if l.self == 0 {

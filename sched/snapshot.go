@@ -1,5 +1,7 @@
 package sched
 
+import "time"
+
 // Snapshot is a moment of an [Engine]. Counts of different models are not taken at the same instant.
 type Snapshot struct {
 	Queue  int             // requests that wait to be admitted
@@ -19,6 +21,19 @@ type ModelSnapshot struct {
 	Pages     int // of the KV cache
 	FreePages int
 	Steps     uint64 // since the start
+
+	Threshold int           // requests that a step waits for now
+	Planned   int           // the same before it is clipped to what can come and what fits
+	MaxWait   time.Duration // longest wait for it; 0: no bound
+	Latency   LatencySnapshot
+	Routing   map[string]float64 // estimate of where requests of routes go after a step, by model; nil: none has come here
+	Share     float64            // of the tokens of routes that was written here, since the start
+}
+
+// LatencySnapshot is an estimate of how long a step takes: Base + PerRequest*requests + PerRow*tokens, in seconds.
+type LatencySnapshot struct {
+	Known                    bool
+	Base, PerRequest, PerRow float64
 }
 
 // Snapshot returns what the engine is doing, for readiness probes and tests.
@@ -28,12 +43,45 @@ func (e *Engine) Snapshot() Snapshot {
 	e.mu.Unlock()
 	for _, s := range e.subservers {
 		s.mu.Lock()
-		snap.Models = append(snap.Models, ModelSnapshot{
+		m := ModelSnapshot{
 			Name: s.name, Live: len(s.live),
 			Waiting: s.counts[Waiting], Running: s.counts[Running], Pending: s.counts[Pending],
 			Pages: s.pool.Pages(), FreePages: s.pool.FreePages(), Steps: s.steps,
-		})
+			Threshold: s.bound(), Planned: s.ruled(s.visitors), MaxWait: max(0, s.waitLimit()),
+		}
+		latency, known := s.observed.latency()
+		m.Latency = LatencySnapshot{known, latency.Base, latency.PerRequest, latency.PerRow}
+		all := 0.0
+		for _, x := range s.observed.moves {
+			all += x
+		}
+		if all > 0 {
+			m.Routing = make(map[string]float64)
+			for i, x := range s.observed.moves {
+				if x > 0 {
+					m.Routing[e.subservers[i].name] = x / all
+				}
+			}
+		}
+		m.Share = s.observed.tokens
 		s.mu.Unlock()
+		snap.Models = append(snap.Models, m)
 	}
+	snap.shares(e)
 	return snap
+}
+
+// shares turns the tokens that models have written into shares of their group.
+func (snap *Snapshot) shares(e *Engine) {
+	for _, g := range e.groups {
+		all := 0.0
+		for _, s := range g.members {
+			all += snap.Models[s.index].Share
+		}
+		for _, s := range g.members {
+			if all > 0 {
+				snap.Models[s.index].Share /= all
+			}
+		}
+	}
 }

@@ -80,14 +80,19 @@ func (s *subserver) rule(live int) rule {
 
 // deadline is when the request at the head of the queue will have waited as long as it may.
 func (s *subserver) deadline() time.Time {
-	wait := s.maxWait
-	if wait == AutoWait {
-		wait = s.rule(s.visitors).wait
-	}
+	wait := s.waitLimit()
 	if wait <= 0 {
 		return time.Time{}
 	}
 	return s.waiting.head.since.Add(wait)
+}
+
+// waitLimit is how long a request waits for the threshold at most; 0: without limit.
+func (s *subserver) waitLimit() time.Duration {
+	if s.maxWait == AutoWait {
+		return s.rule(s.visitors).wait
+	}
+	return s.maxWait
 }
 
 // tokenLimit is the most tokens that fit in a step.

@@ -106,7 +106,15 @@ func TestScenarios(t *testing.T) {
 			require.Contains(t, table, "lazy")
 		})
 	}
-	status, _, aside := shell(t, "", "simulate", files[0], "--policy", "never")
+	file := filepath.Join(t.TempDir(), "trace.json")
+	status, _, aside := shell(t, "", "simulate", "../../examples/scenarios/gpu-pair.yaml", "--trace", file)
+	require.Zero(t, status, aside)
+	trace, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.True(t, json.Valid(trace))
+	require.Contains(t, string(trace), "large: decode")
+
+	status, _, aside = shell(t, "", "simulate", files[0], "--policy", "never")
 	require.Equal(t, 1, status)
 	require.Contains(t, aside, `unknown batching policy "never"`)
 }

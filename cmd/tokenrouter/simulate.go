@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 func newSimulateCommand() *cobra.Command {
-	var policy string
+	var policy, traceFile string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "simulate SCENARIO.yaml",
@@ -25,12 +26,20 @@ on GPUs that nobody has take seconds. examples/scenarios has scenarios, with wha
 		Example: `  tokenrouter simulate examples/scenarios/gpu-pair.yaml
   tokenrouter simulate examples/scenarios/two-gpus.yaml --policy all`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (failure error) {
+			if traceFile != "" && policy == "all" {
+				return errors.New("--trace: of which policy? Times of several would lie on one another")
+			}
 			s, err := readScenario(args[0])
 			if err != nil {
 				return err
 			}
-			reports, err := compare(s, policy)
+			observer, end, err := traceTo(traceFile)
+			if err != nil {
+				return err
+			}
+			defer func() { failure = errors.Join(failure, end()) }()
+			reports, err := compare(s, policy, observer)
 			if err != nil {
 				return err
 			}
@@ -46,12 +55,13 @@ on GPUs that nobody has take seconds. examples/scenarios has scenarios, with wha
 		},
 	}
 	cmd.Flags().StringVar(&policy, "policy", "", "lazy, eager, step-sync, model-sync, or all of them to compare; default: as the scenario says")
+	cmd.Flags().StringVar(&traceFile, "trace", "", "write what the scheduler does to `FILE`, for ui.perfetto.dev; of a single policy")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
 }
 
-// compare runs a scenario under its own policy, another one, or all.
-func compare(s *simulate.Scenario, policy string) ([]*simulate.Report, error) {
+// compare runs a scenario under its own policy, another one, or all. The observer, which may be nil, sees them all.
+func compare(s *simulate.Scenario, policy string, observer *sched.Observer) ([]*simulate.Report, error) {
 	type run struct {
 		policy sched.Policy
 		order  sched.Order
@@ -67,7 +77,7 @@ func compare(s *simulate.Scenario, policy string) ([]*simulate.Report, error) {
 	var reports []*simulate.Report
 	for _, r := range runs {
 		s.Batching.Policy, s.Batching.Order = r.policy, r.order
-		report, err := s.Run()
+		report, err := s.Run(observer)
 		if err != nil {
 			return nil, err
 		}

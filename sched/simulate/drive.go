@@ -19,7 +19,7 @@ func (m *simulation) options(latencies []throughput.Latency) sched.Options {
 	o := sched.Options{
 		Policy: m.Batching.Policy, Order: m.Batching.Order,
 		MaxBatch: m.Requests, MaxLive: m.Requests, MaxQueue: m.Requests, PrefillChunk: 1 << 20, MaxBatchTokens: 1 << 30,
-		Observer: &sched.Observer{Batch: m.observe},
+		Observer: sched.Observers(&sched.Observer{Batch: m.observe}, m.watcher),
 	}
 	route := sched.RouteOptions{Name: "route", Algorithm: m.matrix.name}
 	for i, model := range m.Models {

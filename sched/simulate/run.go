@@ -36,6 +36,7 @@ type ModelReport struct {
 // simulation is a run under way.
 type simulation struct {
 	*Scenario
+	watcher *sched.Observer
 	engine  *sched.Virtual
 	matrix  *matrix
 	runners []*runner
@@ -55,13 +56,14 @@ type counts struct {
 	busy                  time.Duration
 }
 
-// Run simulates. It takes about a second per million steps of requests.
-func (s *Scenario) Run() (*Report, error) {
+// Run simulates. It takes about a second per million steps of requests. The observer, which may be nil, sees all, the time of
+// warming up included.
+func (s *Scenario) Run(watcher *sched.Observer) (*Report, error) {
 	system, err := s.System()
 	if err != nil {
 		return nil, fmt.Errorf("scenario: %w", err)
 	}
-	m := &simulation{Scenario: s, asked: make(map[*sched.Stream]time.Duration), counts: make([]counts, len(s.Models))}
+	m := &simulation{Scenario: s, watcher: watcher, asked: make(map[*sched.Stream]time.Duration), counts: make([]counts, len(s.Models))}
 	m.matrix = newMatrix(clone(system.P), clone(system.C))
 	o := m.options(system.Latencies)
 	if m.engine, err = sched.NewVirtual(o); err != nil {

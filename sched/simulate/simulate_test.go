@@ -55,7 +55,7 @@ func (s *Scenario) thresholds(b []int) *Scenario {
 
 func simulate(t *testing.T, s *Scenario) *Report {
 	t.Helper()
-	r, err := s.Run()
+	r, err := s.Run(nil)
 	require.NoError(t, err)
 	return r
 }

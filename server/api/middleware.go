@@ -53,7 +53,7 @@ func (s *Server) logged(c *gin.Context) {
 			status = statusClientClosed
 		case r.err != nil && r.err.Status >= 500 && r.err.Status != http.StatusServiceUnavailable:
 			level = zerolog.ErrorLevel
-		case c.FullPath() == "/healthz" || c.FullPath() == "/readyz":
+		case c.FullPath() == "/healthz" || c.FullPath() == "/readyz" || c.FullPath() == "/metrics":
 			level = zerolog.DebugLevel
 		}
 		e := s.options.Log.WithLevel(level).Str("request", r.id).Str("method", c.Request.Method).Str("path", clip(c.Request.URL.Path)).

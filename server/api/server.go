@@ -31,6 +31,7 @@ type Options struct {
 	// takes it for dead; default 15 s.
 	PingInterval time.Duration
 	Loading      func() []Loading // what is being loaded while the server is not ready; may be nil
+	Metrics      http.Handler     // answers /metrics; nil: there is no such page
 }
 
 // Loading is a model on its way into memory.
@@ -96,6 +97,9 @@ func New(o Options) *Server {
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		g.Handle(method, "/healthz", s.healthz)
 		g.Handle(method, "/readyz", s.readyz)
+	}
+	if o.Metrics != nil {
+		g.GET("/metrics", gin.WrapH(o.Metrics))
 	}
 	g.GET("/v1/models", s.listModels)
 	g.GET("/v1/models/*id", s.showModel) // names may contain slashes

@@ -131,6 +131,16 @@ func TestServe(t *testing.T) {
 	require.Equal(t, 40, answer.Routing.Tokens["small"]+answer.Routing.Tokens["large"])
 	require.Len(t, answer.Routing.Trace, 40)
 	require.Regexp(t, "^fp_[0-9a-f]{10}$", answer.SystemFingerprint)
+	written := fmt.Sprintf("tokenrouter_tokens_total{model=\"small\"} %d\n", answer.Routing.Tokens["small"])
+	require.Eventually(t, func() bool { // the last step is counted when it has been answered
+		a, err := http.Get(r.url + "/metrics")
+		if err != nil {
+			return false
+		}
+		defer a.Body.Close()
+		page, err := io.ReadAll(a.Body)
+		return err == nil && strings.Contains(string(page), written)
+	}, 10*time.Second, 10*time.Millisecond)
 
 	// The same again gives the same; each model alone gives its own.
 	again := `{"model":"pair",` + question + `,"routing":{"threshold":0.99}}`

@@ -12,8 +12,10 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/api"
 	"github.com/tokenrouter/tokenrouter/server/config"
+	"github.com/tokenrouter/tokenrouter/server/metrics"
 )
 
 // Limits on connections.
@@ -30,6 +32,8 @@ const (
 //
 // The server listens before the models are loaded, and answers probes meanwhile.
 func Serve(ctx context.Context, cfg *config.Config, o Options) error {
+	counters := metrics.New()
+	o.Observer = sched.Observers(counters.Observer(), o.Observer)
 	loader, err := NewLoader(cfg, o)
 	if err != nil {
 		return err
@@ -38,7 +42,7 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return cfg.At("server.listen", fmt.Errorf("cannot listen: %w", err))
 	}
-	s := newServer(cfg, loader, o)
+	s := newServer(cfg, loader, o, counters)
 	var failure error // of the HTTP server; to be read when ended is closed
 	ended := make(chan struct{})
 	go func() {
@@ -58,6 +62,7 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 		}
 		return err
 	}
+	counters.Watch(runtime.Engine)
 	s.api.Ready(runtime.Targets, api.EngineOf(runtime.Engine))
 	warnShort(o.Log, runtime.Targets)
 	o.Log.Info().Int("targets", len(runtime.Targets)).Msg("ready")
@@ -128,11 +133,11 @@ type server struct {
 	log    zerolog.Logger
 }
 
-func newServer(cfg *config.Config, l *Loader, o Options) *server {
+func newServer(cfg *config.Config, l *Loader, o Options, m *metrics.Metrics) *server {
 	base, cancel := context.WithCancelCause(context.Background())
 	a := api.New(api.Options{
 		Log: o.Log, MaxBody: int64(cfg.Server.MaxBody), MaxPrompts: cfg.Batching.MaxLive + cfg.Batching.MaxQueue,
-		RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress,
+		RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress, Metrics: m.Handler(),
 	})
 	return &server{api: a, cancel: cancel, log: o.Log, http: &http.Server{
 		Handler: a, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

@@ -1,0 +1,99 @@
+package metrics_test
+
+import (
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/tokenrouter/tokenrouter/router"
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/sched/simrunner"
+	"github.com/tokenrouter/tokenrouter/server/metrics"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// scrape returns the page and its lines by what stands before their value.
+func scrape(t *testing.T, m *metrics.Metrics) (page string, values map[string]string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	require.Equal(t, 200, w.Code)
+	values = make(map[string]string)
+	for line := range strings.Lines(w.Body.String()) {
+		line = strings.TrimSpace(line)
+		if i := strings.LastIndexByte(line, ' '); i > 0 && line[0] != '#' {
+			values[line[:i]] = line[i+1:]
+		}
+	}
+	return w.Body.String(), values
+}
+
+// A run of one request whose every token is written by the large model: all that it does shows, as counted by hand.
+func TestMetricsOfARun(t *testing.T) {
+	t.Parallel()
+	m := metrics.New()
+	unsure := simrunner.Script{Default: router.Row{Token: 20, Entropy: 4}, Latency: time.Millisecond}
+	sure := simrunner.Script{Default: router.Row{Token: 30}, Latency: time.Millisecond}
+	e, err := sched.NewEngine(sched.Options{
+		Models: []sched.ModelOptions{
+			{Name: "small", Runner: unsure, Info: unsure.Info(1)},
+			{Name: "large", Runner: sure, Info: sure.Info(1), Threshold: sched.AutoThreshold, MaxWait: sched.AutoWait},
+		},
+		Routes:   []sched.RouteOptions{{Name: "r", Algorithm: "r-stitch", Models: []string{"small", "large"}}},
+		Policy:   sched.Lazy,
+		Observer: m.Observer(),
+	})
+	require.NoError(t, err)
+	m.Watch(e)
+	s, err := e.Submit(t.Context(), sched.Request{Target: "r", Prompt: []int32{5, 6, 7, 8}, MaxTokens: 3})
+	require.NoError(t, err)
+	for err == nil {
+		_, err = s.Next(t.Context())
+	}
+	require.ErrorIs(t, err, io.EOF)
+	require.NoError(t, e.Close(t.Context()))
+
+	page, values := scrape(t, m)
+	for name, want := range map[string]string{
+		// Each of the three tokens: a step of the small model, which hands over, and one of the large model. The last one ends
+		// the answer there.
+		`tokenrouter_tokens_total{model="large"}`:                         "3",
+		`tokenrouter_tokens_total{model="small"}`:                         "0",
+		`tokenrouter_token_share{model="large"}`:                          "1",
+		`tokenrouter_step_requests_count{model="small"}`:                  "3",
+		`tokenrouter_handoffs_total{from="small",to="large"}`:             "3",
+		`tokenrouter_handoffs_total{from="large",to="small"}`:             "2",
+		`tokenrouter_pending_seconds_count{model="small"}`:                "2",
+		`tokenrouter_pending_seconds_count{model="large"}`:                "2",
+		`tokenrouter_admission_delay_seconds_count{model="small"}`:        "1",
+		`tokenrouter_appended_tokens_total{kind="prefill",model="small"}`: "4",
+		`tokenrouter_appended_tokens_total{kind="prefill",model="large"}`: "4",
+		`tokenrouter_appended_tokens_total{kind="resume",model="small"}`:  "2",
+		`tokenrouter_appended_tokens_total{kind="resume",model="large"}`:  "2",
+		`tokenrouter_extend_tokens_count{model="large"}`:                  "3",
+		`tokenrouter_extend_tokens_sum{model="large"}`:                    "6",
+		`tokenrouter_batch_threshold{model="large"}`:                      "1",
+		`tokenrouter_routing_probability{from="small",to="large"}`:        "1",
+		`tokenrouter_requests{state="live"}`:                              "0",
+		`tokenrouter_kv_pages{model="large",state="free"}`:                "128",
+		`tokenrouter_evictions_total{model="large"}`:                      "0",
+		`tokenrouter_step_errors_total{model="large"}`:                    "0",
+	} {
+		require.Equal(t, want, values[name], name)
+	}
+	require.Contains(t, values, `tokenrouter_step_latency_estimate_seconds{model="large",part="base"}`)
+	require.Contains(t, values, "go_goroutines")
+
+	problems, err := promlint.New(strings.NewReader(page)).Lint()
+	require.NoError(t, err)
+	for _, p := range problems {
+		require.NotContains(t, p.Metric, "tokenrouter", p.Text)
+	}
+}
