@@ -165,6 +165,7 @@ var mirrors = map[string]reflect.Type{
 	"tr_device_info":   reflect.TypeFor[deviceInfo](),
 	"tr_model_params":  reflect.TypeFor[modelParams](),
 	"tr_model_info":    reflect.TypeFor[modelInfo](),
+	"tr_head_info":     reflect.TypeFor[headInfo](),
 	"tr_arena_params":  reflect.TypeFor[arenaParams](),
 	"tr_segment":       reflect.TypeFor[segment](),
 	"tr_sampling":      reflect.TypeFor[sampling](),

@@ -15,6 +15,7 @@ type Row struct {
 	Vocab    int       // ids [0, Vocab) are in play; 0: all
 	Valid    []uint32  // nil, or a further mask of ids in play: id i is bit i%32 of word i/32
 	Sampling *Sampling // how to draw a token; nil: none is drawn
+	Head     *Head     // that scores the row; nil: none
 }
 
 // Sampling is how a token is drawn. The zero value of a field means off; Temperature 0 is greedy.
@@ -47,6 +48,7 @@ type Answer struct {
 	TopLogits []float32
 	Hidden    []float32 // [ModelInfo.Embd] or nil
 	Logits    []float32 // [ModelInfo.Vocab] or nil
+	HeadLogit float32   // of Row.Head, before the logistic function; 0 without one, NaN if the row's logits are not finite
 }
 
 // Batch is the memory of one step's question and answer, used again from step to step: once it has grown to its size,
@@ -113,6 +115,14 @@ func (b *Batch) AddRow(r *Row) {
 	}
 	if r.Logits {
 		c.want |= wantLogits
+	}
+	if r.Head != nil {
+		if err := r.Head.use(); err != nil {
+			b.fail("row %d: %w", len(b.rows), err)
+		} else {
+			c.head = r.Head.handle // safe: not freed yet, and Close promises that no step is running
+			r.Head.release()
+		}
 	}
 	b.samplings = append(b.samplings, sampling{})
 	if s := r.Sampling; s != nil {
@@ -195,6 +205,7 @@ func (b *Batch) Answer(i int) Answer {
 		TopLogits: nativeSlice[float32](r.topLogits, int(r.nTop)),
 		Hidden:    nativeSlice[float32](r.hidden, b.arena.info.Embd),
 		Logits:    nativeSlice[float32](r.logits, b.arena.info.Vocab),
+		HeadLogit: r.headLogit,
 	}
 }
 

@@ -54,6 +54,7 @@ type row struct {
 	nValid   int32
 	valid    *uint32
 	sampling *sampling
+	head     headHandle
 
 	token     int32
 	logprob   float32
@@ -63,6 +64,8 @@ type row struct {
 	topLogits uintptr
 	hidden    uintptr
 	logits    uintptr
+	headLogit float32
+	reserved  int32
 }
 
 // batch is tr_batch.

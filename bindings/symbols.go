@@ -7,6 +7,7 @@ type symbols struct {
 	abiVersion, version                            uintptr
 	deviceOpen, deviceDescribe, deviceClose        uintptr
 	modelLoad, modelDescribe, modelFree            uintptr
+	headLoad, headDescribe, headFree               uintptr
 	arenaCreate, arenaCopyPage, arenaFree, stepRun uintptr
 	convert                                        uintptr
 }
@@ -22,6 +23,9 @@ func (s *symbols) table() []symbol {
 		{"tr_model_load", &s.modelLoad},
 		{"tr_model_describe", &s.modelDescribe},
 		{"tr_model_free", &s.modelFree},
+		{"tr_head_load", &s.headLoad},
+		{"tr_head_describe", &s.headDescribe},
+		{"tr_head_free", &s.headFree},
 		{"tr_arena_create", &s.arenaCreate},
 		{"tr_arena_copy_page", &s.arenaCopyPage},
 		{"tr_arena_free", &s.arenaFree},

@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever anything in this header changes in layout or meaning. */
-#define TR_ABI_VERSION 2
+#define TR_ABI_VERSION 3
 
 /* ---------------------------------------------------------------- status */
 
@@ -120,6 +120,28 @@ TR_API tr_status tr_model_load(tr_device *device, const char *path, const tr_mod
                                char *err, size_t err_len);
 TR_API tr_status tr_model_describe(const tr_model *model, tr_model_info *info, char *err, size_t err_len);
 TR_API void tr_model_free(tr_model *model); /* NULL is allowed */
+
+/* ---------------------------------------------------------------- router head */
+
+/* A small network that scores rows of a model's steps: what a learned routing algorithm decides by. docs/heads.md has the file format. */
+typedef struct tr_head tr_head;
+
+/* What a head is. Strings live as long as the head. */
+typedef struct tr_head_info {
+    uint32_t size;
+    int32_t n_top;          /* a row that names the head must ask for at least as many ids in n_top */
+    int32_t needs_token;    /* not 0: such a row must ask for TR_WANT_TOKEN */
+    float threshold;        /* that the file recommends, of 1 / (1 + exp(-head_logit)) */
+    uint64_t n_params;
+    uint64_t weight_bytes;  /* memory the weights take */
+    const char *kind;       /* "linear", "mlp" or "residual" */
+    const char *name;       /* general.name, or "" */
+} tr_head_info;
+
+/* Loads a head from a GGUF file for a model, onto the model's device. The head may outlive the model's handle. */
+TR_API tr_status tr_head_load(tr_model *model, const char *path, tr_head **out, char *err, size_t err_len);
+TR_API tr_status tr_head_describe(const tr_head *head, tr_head_info *info, char *err, size_t err_len);
+TR_API void tr_head_free(tr_head *head); /* NULL is allowed; no step that names it may be running */
 
 /* ---------------------------------------------------------------- KV arena */
 
@@ -212,6 +234,7 @@ typedef struct tr_row {
     int32_t n_valid;        /* ids [0, n_valid) are in play, all others masked; 0: n_vocab */
     const uint32_t *valid;  /* NULL, or a further mask of ids in play, laid out as tr_sampling.allowed */
     const tr_sampling *sampling; /* needed with TR_WANT_TOKEN */
+    const tr_head *head;    /* NULL, or a head of the arena's model that scores this row */
 
     /* answer */
     int32_t token;          /* the drawn id, or -1 if not wanted, if no id may be drawn, or if logits are not finite */
@@ -223,6 +246,8 @@ typedef struct tr_row {
     const float *top_logits;/* [n_top] their raw logits; minus infinity where none is left */
     const float *hidden;    /* [n_embd] or NULL */
     const float *logits;    /* [n_vocab] or NULL */
+    float head_logit;       /* of `head`, before the logistic function; 0 without one; NaN if the row's logits are not finite */
+    int32_t reserved;
 } tr_row;
 
 typedef struct tr_batch {

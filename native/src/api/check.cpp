@@ -138,6 +138,13 @@ void check_sampling(tr_arena &arena, const tr_sampling *s, int32_t row) {
     }
 }
 
+void check_head(const tr_arena &arena, const tr_row &r, int32_t row) {
+    if (r.head->model != arena.model) fail(TR_ERR_ARGUMENT, "row %d: its head was loaded for another model than the arena's", row);
+    const heads::Head &h = *r.head->head;
+    if (r.n_top < h.n_top) fail(TR_ERR_ARGUMENT, "row %d: n_top is %d; its head looks at the %d largest logits", row, r.n_top, h.n_top);
+    if (h.needs_token && !(r.want & TR_WANT_TOKEN)) fail(TR_ERR_ARGUMENT, "row %d: its head looks at the drawn token, but none is wanted", row);
+}
+
 void check_row(tr_arena &arena, const tr_batch &batch, int32_t index) {
     const tr_row &r = batch.rows[index];
     if (r.size != sizeof r) {
@@ -157,6 +164,7 @@ void check_row(tr_arena &arena, const tr_batch &batch, int32_t index) {
     if (r.n_valid < 0 || r.n_valid > n_vocab)
         fail(TR_ERR_ARGUMENT, "row %d: n_valid is %d; expected 0 (all) to %d", index, r.n_valid, n_vocab);
     if (r.want & TR_WANT_TOKEN) check_sampling(arena, r.sampling, index);
+    if (r.head) check_head(arena, r, index);
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cpu/ops.h"
 #include "cpu/pool.h"
+#include "heads/head.h"
 #include "sample/answer.h"
 #include "tokenrouter.h"
 
@@ -28,6 +29,12 @@ struct tr_device {
 struct tr_model {
     std::shared_ptr<tr::api::Device> device;
     std::shared_ptr<const tr::arch::Model> model;
+};
+
+struct tr_head {
+    std::shared_ptr<tr::api::Device> device;
+    std::shared_ptr<const tr::arch::Model> model;
+    std::unique_ptr<tr::heads::Head> head;
 };
 
 // Rows whose logits are in memory at once. More rows are answered in several blocks of this many.
@@ -57,6 +64,7 @@ struct tr_arena {
     tr::Array<int32_t> top_ids;              // [max_rows][TR_MAX_TOP]
     tr::Array<float> top_logits;             // [max_rows][TR_MAX_TOP]
     std::vector<tr::sample::Scratch> scratch; // one per worker
+    tr::Array<int32_t> head_rows;            // [max_rows] rows that name a head, those of a head side by side
 
     // Marks of the batch check; see check.cpp.
     tr::Array<int32_t> page_writer;          // [n_pages] the segment that writes the page in this step, or -1

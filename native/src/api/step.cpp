@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "api/guard.h"
 #include "api/handles.h"
@@ -17,6 +19,7 @@ public:
 private:
     void append(cpu::Worker &worker);
     void answer(cpu::Worker &worker);
+    void score(cpu::Worker &worker);
     void answer_row(int32_t row, float *logits, sample::Scratch &scratch);
     bool wants(int32_t begin, int32_t end) const;
 
@@ -27,6 +30,7 @@ private:
     const arch::Model &model_;
     const int64_t n_embd_, n_vocab_;
     int32_t n_columns_ = 0;
+    int32_t n_scored_ = 0; // rows in a_.head_rows
 };
 
 Step::Step(tr_arena &arena, const tr_batch &batch)
@@ -43,7 +47,23 @@ Step::Step(tr_arena &arena, const tr_batch &batch)
     for (int32_t i = 0; i < batch.n_rows; i++) {
         const tr_row &r = batch.rows[i];
         a_.row_column[static_cast<size_t>(i)] = a_.first_column[static_cast<size_t>(r.segment)] + r.offset;
+        batch.rows[i].head_logit = 0;
+        if (r.head) a_.head_rows[static_cast<size_t>(n_scored_++)] = i;
     }
+    std::sort(a_.head_rows.data(), a_.head_rows.data() + n_scored_, [&](int32_t a, int32_t b) {
+        const tr_head *x = batch.rows[a].head, *y = batch.rows[b].head;
+        return x == y ? a < b : std::less<>()(x, y);
+    });
+}
+
+// Rows that a head cannot score have NaN already; their logits are looked at by nobody.
+void score_rows(cpu::Worker &worker, heads::Head &head, const tr_batch &batch, const int32_t *rows, int32_t n, const Array<float> &hidden, int64_t n_embd) {
+    heads::Row in[heads::kMaxRows];
+    for (int32_t i = 0; i < n; i++) {
+        tr_row &r = batch.rows[rows[i]];
+        in[i] = {hidden.data() + rows[i] * n_embd, r.token, r.top_logits, &r.head_logit};
+    }
+    head.score(worker, in, n);
 }
 
 bool Step::wants(int32_t begin, int32_t end) const {
@@ -93,9 +113,26 @@ void Step::answer(cpu::Worker &worker) {
     }
 }
 
+// Scores all rows that name a head, those of one head together.
+void Step::score(cpu::Worker &worker) {
+    const int32_t *rows = a_.head_rows.data();
+    for (int32_t begin = 0, end; begin < n_scored_; begin = end) {
+        const tr_head *head = batch_.rows[rows[begin]].head;
+        end = begin + 1;
+        while (end < n_scored_ && end - begin < heads::kMaxRows && batch_.rows[rows[end]].head == head) end++;
+        score_rows(worker, *head->head, batch_, rows + begin, end - begin, a_.hidden, n_embd_);
+    }
+    // A head's sums may be finite where the logits were not.
+    for (int64_t i; (i = worker.next(n_scored_)) < n_scored_;) {
+        tr_row &r = batch_.rows[rows[i]];
+        if (std::isnan(r.logsumexp)) r.head_logit = NAN;
+    }
+}
+
 void Step::run(cpu::Worker &worker) {
     append(worker);
     answer(worker);
+    score(worker);
 }
 
 } // namespace

@@ -36,6 +36,7 @@ struct Attending {
 class Decoder : public Model {
 public:
     void output(cpu::Worker &worker, Workspace &ws, const float *x, int64_t n, float *hidden, float *logits) const override;
+    void embedding(int32_t id, float *out) const override { cpu::embedding_row(embedding_, id, out); }
     Forms forms() const override;
 
 protected:

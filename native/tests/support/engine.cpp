@@ -56,7 +56,8 @@ std::vector<std::string> usable_isas() {
     return names;
 }
 
-std::vector<Answer> step(const Engine &engine, const std::vector<Extend> &extends, const tr_sampling *sampling, int32_t n_top) {
+std::vector<Answer> step(const Engine &engine, const std::vector<Extend> &extends, const tr_sampling *sampling, int32_t n_top, const tr_head *head,
+                         const std::vector<const tr_head *> &heads) {
     std::vector<tr_segment> segments;
     std::vector<tr_row> rows;
     for (const Extend &e : extends) {
@@ -75,6 +76,7 @@ std::vector<Answer> step(const Engine &engine, const std::vector<Extend> &extend
             r.offset = offset;
             r.n_top = n_top;
             r.sampling = sampling;
+            r.head = heads.empty() ? head : heads[segments.size()];
             rows.push_back(r);
         }
         segments.push_back(s);
@@ -90,7 +92,7 @@ std::vector<Answer> step(const Engine &engine, const std::vector<Extend> &extend
 
     std::vector<Answer> answers;
     for (const tr_row &r : rows) {
-        Answer a{r.token, r.logprob, r.logsumexp, r.entropy, {}, {}, {}, {}};
+        Answer a{r.token, r.logprob, r.logsumexp, r.entropy, r.head_logit, {}, {}, {}, {}};
         a.top_ids.assign(r.top_ids, r.top_ids + n_top);
         a.top_logits.assign(r.top_logits, r.top_logits + n_top);
         a.hidden.assign(r.hidden, r.hidden + engine.info.n_embd);

@@ -49,14 +49,16 @@ struct Extend {
 
 struct Answer {
     int32_t token;
-    float logprob, logsumexp, entropy;
+    float logprob, logsumexp, entropy, head_logit;
     std::vector<int32_t> top_ids;
     std::vector<float> top_logits, hidden, logits;
     bool operator==(const Answer &) const = default; // floats by value: none of these is a NaN or a negative zero that matters
 };
 
-// Runs one step; all rows want everything. `sampling` may be NULL: then no token. Throws on failure.
-std::vector<Answer> step(const Engine &engine, const std::vector<Extend> &extends, const tr_sampling *sampling = nullptr, int32_t n_top = 5);
+// Runs one step; all rows want everything. `sampling` may be NULL: then no token. Every row names `head`, or those of each extend its
+// own of `heads`. Throws on failure.
+std::vector<Answer> step(const Engine &engine, const std::vector<Extend> &extends, const tr_sampling *sampling = nullptr, int32_t n_top = 5,
+                         const tr_head *head = nullptr, const std::vector<const tr_head *> &heads = {});
 
 // 0, 1, ... n-1, and `n` token ids from a seed.
 std::vector<int32_t> upto(int32_t n);
