@@ -43,7 +43,7 @@ func TestRegistry(t *testing.T) {
 
 	_, err = Lookup("r-stich")
 	require.ErrorContains(t, err, `unknown routing algorithm "r-stich"`)
-	require.ErrorContains(t, err, "r-stitch, random, single")
+	require.ErrorContains(t, err, "r-stitch, r2r, random, single")
 
 	require.PanicsWithValue(t, `router: algorithm "single" registered twice`, func() { Register(Single{}) })
 	require.PanicsWithValue(t, "router: Register of a nil algorithm", func() { Register(nil) })
