@@ -25,15 +25,15 @@ export TOKENROUTER_MODELS ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.c
 ##@ Use
 
 .PHONY: run
-run: build pair ## Build, get a real pair of models, ask one question, show who wrote what
+run: build real-pair ## Build, get a real pair of models, ask one question, show who wrote what
 	scripts/demo.py --binary $(BINARY) --models "$$TOKENROUTER_MODELS"
 
 .PHONY: build
 build: library ## Build the native library and bin/tokenrouter, which carries it
 	$(GO) build -trimpath -o $(BINARY) ./cmd/tokenrouter
 
-.PHONY: pair
-pair: prerequisites ## Download the real pair of models (1.6 GB) and check it
+.PHONY: real-pair
+real-pair: prerequisites ## Download the real pair of models (1.6 GB) and check it
 	scripts/fetch-models --pair
 
 .PHONY: models
@@ -83,7 +83,7 @@ test-real: build native models ## The real pair: golden answers, and exactness o
 	TOKENROUTER_REQUIRE_MODELS=1 $(GO) test -v -count=1 -p 1 -timeout 60m $(REAL)
 
 .PHONY: test-clients
-test-clients: build pair python ## The official OpenAI client for Python against a running server
+test-clients: build real-pair python ## The official OpenAI client for Python against a running server
 	$(PYTHON) -m pytest -q tests/clients
 
 # How long each fuzz target runs.
@@ -113,8 +113,8 @@ pair-python: prerequisites
 pair-check: pair-python ## The scripts that train the default pair, end to end on tiny sizes (needs PyTorch)
 	PYTHON=$(abspath $(PAIR_PYTHON)) tools/pair/check.sh
 
-.PHONY: pair
-pair: pair-python ## Train the default pair anew, to build/pair (about an hour on one core; goes on where it stopped)
+.PHONY: train-pair
+train-pair: pair-python ## Train the default pair anew, to build/pair (about an hour on one core; goes on where it stopped)
 	PYTHON=$(abspath $(PAIR_PYTHON)) COUNT=1000 tools/pair/make.sh tools/pair/recipe.toml $(BUILD)/pair $(BUILD)/pair
 
 .PHONY: lint
@@ -125,7 +125,7 @@ lint: prerequisites ## Formatting, the arrows between packages, and golangci-lin
 	scripts/golangci-lint.sh run ./...
 
 .PHONY: bench
-bench: build pair ## Measure decoding and prefill; with LLAMA_BENCH=path, alternate with llama.cpp's llama-batched-bench
+bench: build real-pair ## Measure decoding and prefill; with LLAMA_BENCH=path, alternate with llama.cpp's llama-batched-bench
 	bench/llamacpp/compare.py --models "$$TOKENROUTER_MODELS" $(if $(LLAMA_BENCH),--peer "$(LLAMA_BENCH)")
 
 .PHONY: clean
