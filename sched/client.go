@@ -1,6 +1,9 @@
 package sched
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // taskKind says what a client-server loop is asked to do.
 type taskKind uint8
@@ -34,13 +37,14 @@ type clients struct {
 	tasks []task
 
 	owners  map[string]*owner
-	queue   []*owner // not yet admitted, first come first served
-	granted int      // places given by the gate and not yet used
+	queue   []*owner       // not yet admitted, in the order in which they came
+	live    map[string]int // admitted and not yet over, by client
+	granted int            // places given by the gate and not yet used
 	spare   []task
 }
 
 func newClients(s *subserver) *clients {
-	return &clients{s: s, wake: newSignal(), owners: make(map[string]*owner)}
+	return &clients{s: s, wake: newSignal(), owners: make(map[string]*owner), live: make(map[string]int)}
 }
 
 // push adds work. It never waits.
@@ -140,6 +144,9 @@ func (c *clients) end(o *owner, why string) {
 		c.s.engine.ended(o)
 		return
 	}
+	if c.live[o.client]--; c.live[o.client] == 0 {
+		delete(c.live, o.client)
+	}
 	c.s.release(o.id, o.generation)
 	for _, peer := range o.spec.Models[1:] {
 		c.s.peers.send(Message{Kind: Done, Request: o.id, Generation: o.generation, To: peer, Reason: why})
@@ -148,10 +155,11 @@ func (c *clients) end(o *owner, why string) {
 	c.s.engine.ended(o)
 }
 
-// admit starts queued requests in order, as long as there are places and room in the KV cache.
+// admit starts queued requests, in turn between their clients, as long as there are places and room in the KV cache.
 func (c *clients) admit() {
 	for len(c.queue) > 0 {
-		o := c.queue[0]
+		next := c.fairest()
+		o := c.queue[next]
 		if !c.s.roomFor(len(o.prompt)) {
 			break
 		}
@@ -161,9 +169,9 @@ func (c *clients) admit() {
 		case !c.s.engine.gate.enter(c.s):
 			return
 		}
-		c.queue[0] = nil
-		c.queue = c.queue[1:]
+		c.queue = slices.Delete(c.queue, next, next+1)
 		o.admitted = true
+		c.live[o.client]++
 		c.s.engine.started()
 		for _, peer := range o.spec.Models[1:] {
 			c.s.peers.send(Message{Kind: Admitted, Request: o.id, Generation: o.generation, To: peer})

@@ -36,6 +36,8 @@ type Engine struct {
 	generation uint64             // of the last request
 	queued     int
 	live       int
+	perClient  map[string]int // requests that are queued or live
+	pace       pace
 	shut       bool          // no new requests
 	empty      chan struct{} // closed when shut and no request is left
 	broken     error         // the first fault
@@ -93,6 +95,8 @@ func newEngine(o Options, now func() time.Time) (*Engine, error) {
 		empty:   make(chan struct{}),
 		ids:     make(map[string]*Stream),
 		now:     now,
+
+		perClient: make(map[string]int),
 	}
 	if o.Observer != nil {
 		e.observer = *o.Observer
@@ -122,7 +126,7 @@ func (e *Engine) nudge() {
 }
 
 // Submit queues a request and returns its answer at once. Cancelling ctx cancels the request as Stream.Cancel does, at
-// any time. Errors wrap ErrUnknownTarget, ErrInvalid, ErrTooLong, ErrQueueFull or ErrClosed and say the particulars.
+// any time. Errors wrap ErrUnknownTarget, ErrInvalid, ErrTooLong, ErrQueueFull (a QueueFullError) or ErrClosed and say the particulars.
 func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 	t := e.targets[r.Target]
 	if t == nil {
@@ -139,7 +143,7 @@ func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 	o := &owner{
 		id: r.ID, spec: spec, role: role, prompt: slices.Clone(r.Prompt), position: spec.Prompt,
 		text: t.text, stops: stops{strings: slices.Clone(r.Stop)}, stream: newStream(spec),
-		asked: e.now(),
+		client: r.Client, asked: e.now(),
 	}
 	if t.text != nil {
 		o.detok = t.text.NewDetokenizer(r.Special)
@@ -168,8 +172,8 @@ func (e *Engine) register(o *owner) error {
 	if e.shut {
 		return ErrClosed
 	}
-	if e.queued+e.live >= e.options.MaxLive+e.options.MaxQueue {
-		return fmt.Errorf("%w: %d requests are being answered and %d wait", ErrQueueFull, e.live, e.queued)
+	if e.full(o.client) {
+		return &QueueFullError{Live: e.live, Queued: e.queued, Retry: e.pace.retry()}
 	}
 	if o.id == "" {
 		o.id = fmt.Sprintf("request-%d", e.generation+1)
@@ -181,6 +185,7 @@ func (e *Engine) register(o *owner) error {
 	o.generation = e.generation
 	e.ids[o.id] = o.stream
 	e.queued++
+	e.perClient[o.client]++
 	return nil
 }
 
@@ -197,8 +202,12 @@ func (e *Engine) ended(o *owner) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.ids, o.id)
+	if e.perClient[o.client]--; e.perClient[o.client] == 0 {
+		delete(e.perClient, o.client)
+	}
 	if o.admitted {
 		e.live--
+		e.pace.ended(e.now(), len(e.ids) > 0)
 	} else {
 		e.queued--
 	}

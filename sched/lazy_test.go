@@ -20,6 +20,7 @@ type pair struct {
 	engine  *sched.Engine
 	journal journal
 	start   time.Time
+	context context.Context
 }
 
 func newPair(t *testing.T, small simrunner.Script, adjust func(*sched.Options)) *pair {

@@ -48,7 +48,7 @@ type Options struct {
 	MaxBatchTokens int // most tokens in a step; default 512, at least MaxBatch
 	MaxBatch       int // most requests in a step; default 64
 	MaxLive        int // most requests being answered at a time; default 64
-	MaxQueue       int // most requests waiting to be answered; more are refused with ErrQueueFull. 0: none waits
+	MaxQueue       int // most requests waiting to be answered; more are refused with a QueueFullError, unless a single client has filled the queue. 0: none waits
 
 	Observer *Observer // nil: nothing is recorded, at no cost
 }

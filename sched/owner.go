@@ -21,6 +21,7 @@ type owner struct {
 	stops      stops
 	unwatch    func() bool // stops watching the client's context
 
+	client   string
 	asked    time.Time
 	admitted bool
 	position int      // of the next token

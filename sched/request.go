@@ -5,6 +5,7 @@ import "github.com/tokenrouter/tokenrouter/router"
 // Request is a call as the engine takes it: tokens in, everything resolved by the server but the route.
 type Request struct {
 	ID        string // unique among live requests; empty: the engine makes one
+	Client    string // who asks: clients are served in turn. Requests without one are of one client
 	Target    string // name of a route or of a model
 	Prompt    []int32
 	Sampling  Sampling

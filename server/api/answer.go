@@ -2,10 +2,14 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -44,9 +48,14 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 	defer cancel()
 	a := &answering{call: call, server: s, gin: c, ctx: ctx}
 	for i, r := range call.requests {
+		r.Client = client(c)
 		r.ID = fmt.Sprintf("%s-%d", recordOf(c).id, i) // so that the scheduler's records can be joined with the log
 		stream, err := e.Submit(ctx, r)
 		if err != nil {
+			var full *sched.QueueFullError
+			if errors.As(err, &full) {
+				c.Header("Retry-After", strconv.Itoa(int(math.Ceil(full.Retry.Seconds()))))
+			}
 			s.fail(c, refused(err, call.target, call.param))
 			return
 		}
@@ -61,6 +70,15 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 		a.collect()
 	}
 	recordOf(c).details = a.describe()
+}
+
+// client says who asks, so that one does not crowd out another: by key where one is given, otherwise by address.
+func client(c *gin.Context) string {
+	if key := c.GetHeader("Authorization"); key != "" {
+		sum := sha256.Sum256([]byte(key)) // the key itself is nobody's business
+		return hex.EncodeToString(sum[:])
+	}
+	return c.RemoteIP()
 }
 
 // merge reads all choices into one channel, which is closed when all have ended or the context is done. wait returns

@@ -40,7 +40,9 @@ func (s *Server) fail(c *gin.Context, e *openai.Error) {
 	recordOf(c).failed(e)
 	switch e.Code {
 	case openai.CodeQueueFull:
-		c.Header("Retry-After", retryQueue)
+		if c.Writer.Header().Get("Retry-After") == "" {
+			c.Header("Retry-After", retryQueue)
+		}
 	case openai.CodeLoading, openai.CodeShuttingDown:
 		c.Header("Retry-After", retryLoading)
 	}

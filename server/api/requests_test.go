@@ -68,7 +68,8 @@ func TestFieldsReachTheEngine(t *testing.T) {
 		change(&want)
 		got := s.requests[0]
 		require.Regexp(t, "^req_[A-Z2-7]{26}-0$", got.ID)
-		got.ID = ""
+		require.Equal(t, "127.0.0.1", got.Client)
+		got.ID, got.Client = "", ""
 		if want.Sampling.Seed == 0 { // drawn
 			require.Less(t, got.Sampling.Seed, uint64(1)<<53)
 			got.Sampling.Seed = 0
@@ -101,7 +102,8 @@ func TestCompletionFieldsReachTheEngine(t *testing.T) {
 		require.Equal(t, 200, r.StatusCode, answer)
 		got := s.requests[0]
 		require.Regexp(t, "^req_[A-Z2-7]{26}-0$", got.ID)
-		got.ID = ""
+		require.Equal(t, "127.0.0.1", got.Client)
+		got.ID, got.Client = "", ""
 		if want.Sampling.Seed == 0 {
 			got.Sampling.Seed = 0
 		}

@@ -1,0 +1,75 @@
+package sched
+
+import (
+	"fmt"
+	"time"
+)
+
+// QueueFullError says that there are as many requests as the engine takes. It wraps ErrQueueFull.
+type QueueFullError struct {
+	Live, Queued int
+	Retry        time.Duration // after which a place should be free, by how fast requests end at present
+}
+
+// Error implements error.
+func (e *QueueFullError) Error() string {
+	return fmt.Sprintf("%v: %d requests are being answered and %d wait", ErrQueueFull, e.Live, e.Queued)
+}
+
+// Unwrap returns ErrQueueFull.
+func (e *QueueFullError) Unwrap() error { return ErrQueueFull }
+
+// pace is how fast requests end.
+type pace struct {
+	last     time.Time
+	interval float64 // seconds between two ends, running mean
+}
+
+// ended notes the end of a request that was live.
+func (p *pace) ended(now time.Time, others bool) {
+	if !p.last.IsZero() {
+		x := now.Sub(p.last).Seconds()
+		if p.interval == 0 {
+			p.interval = x
+		}
+		p.interval += (x - p.interval) / 8
+	}
+	p.last = now
+	if !others {
+		p.last = time.Time{} // an idle time says nothing about the pace
+	}
+}
+
+// Bounds of QueueFullError.Retry.
+const (
+	leastRetry = time.Second
+	mostRetry  = time.Minute
+)
+
+// retry is when a place should be free.
+func (p *pace) retry() time.Duration {
+	return min(max(time.Duration(p.interval*float64(time.Second)), leastRetry), mostRetry)
+}
+
+// full reports whether there is no place for a further request. Where one client fills the queue, others still get in, with a
+// few requests each: to them it looks as if the queue were twice as long.
+func (e *Engine) full(client string) bool {
+	all, most := e.queued+e.live, e.options.MaxLive+e.options.MaxQueue
+	if all < most {
+		return false
+	}
+	few := 1 + e.options.MaxQueue/16
+	return client == "" || e.options.MaxQueue == 0 || e.perClient[client] >= few || all >= 2*most
+}
+
+// fairest is the index in the queue of the request to admit next: of the client that has fewest live requests at this entry,
+// the one that has waited longest.
+func (c *clients) fairest() int {
+	best := 0
+	for i, o := range c.queue {
+		if c.live[o.client] < c.live[c.queue[best].client] {
+			best = i
+		}
+	}
+	return best
+}
