@@ -39,6 +39,8 @@ class Training:
         if "grown_from" in self.plan:
             parent = torch.load(work / f"{self.plan['grown_from']}.pt", weights_only=True)
             grow(self.model, parent, self.plan["noise"], random)
+        if "started_from" in self.plan:
+            self.model.load_state_dict(torch.load(work / f"{self.plan['started_from']}.pt", weights_only=True)["weights"])
         self.optimizer = Optimizer(self.model, self.plan["rate"], self.plan["other_rate"])
         # Every model has data of its own, so a grown one sees new problems.
         self.data_seed = recipe.seed * 1000 + list(recipe.models).index(name)
@@ -78,13 +80,17 @@ class Training:
         kind = "drill" if Random(f"kind {self.data_seed} {self.step}").random() < share else "conversation"
         return self.streams[kind].next()
 
+    def scale(self) -> float:
+        """The share of the full rates: a short rise, constant, and a linear fall to 0 (none where decay is 0)."""
+        fall = (1 - self.done()) / self.plan["decay"] if self.plan["decay"] else 1.0
+        return min(1.0, (self.step + 1) / WARM_UP, fall)
+
     def train_step(self) -> float:
         tokens, learnt = self.batch()
         hidden = self.model.hidden(tokens[:, :-1])[learnt[:, 1:]]
         loss = F.cross_entropy(self.model.logits(hidden), tokens[:, 1:][learnt[:, 1:]])
         loss.backward()
-        scale = min(1.0, (self.step + 1) / WARM_UP, (1 - self.done()) / self.plan["decay"])
-        self.optimizer.step(scale)
+        self.optimizer.step(self.scale())
         self.step += 1
         self.tokens += tokens.numel()
         self.digest = hashlib.sha256(self.digest.encode() + tokens.numpy().tobytes()).hexdigest()
