@@ -1,7 +1,9 @@
 """Conversations and drills as batches of token ids. A stream is a function of its seed and position, so it can be resumed."""
 
+import re
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,36 +15,49 @@ from problems.sample import problem
 from tokenizer import END, ROLES
 
 DRILL_LINES = 10
+RESULT = re.compile(r"= (\d+)")
 
 
 @dataclass(frozen=True)
 class Document:
     tokens: list[int]
     learnt: list[bool]  # which tokens count in the loss: the assistant's
+    worked: list[bool]  # which of them are digits of a step's result, which have to be worked out; all others are copied
+
+
+class Batch(NamedTuple):
+    """A Document's fields of several, [documents, longest]."""
+
+    tokens: torch.Tensor
+    learnt: torch.Tensor
+    worked: torch.Tensor
 
 
 def encode(tokenizer: Tokenizer, messages: list[Message]) -> Document:
     """As the chat template writes a conversation: a role, its text, and the end after the assistant's."""
-    tokens: list[int] = []
-    learnt: list[bool] = []
+    d = Document([], [], [])
     for role, text in messages:
-        body = tokenizer.encode(text).ids
+        body = tokenizer.encode(text)
         assistant = role == "assistant"
-        ids = [tokenizer.token_to_id(ROLES[role]), *body, *([tokenizer.token_to_id(END)] if assistant else [])]
-        tokens += ids
-        learnt += [False] + [assistant] * (len(ids) - 1)
-    return Document(tokens, learnt)
+        ids = [tokenizer.token_to_id(ROLES[role]), *body.ids, *([tokenizer.token_to_id(END)] if assistant else [])]
+        d.tokens.extend(ids)
+        d.learnt.extend([False] + [assistant] * (len(ids) - 1))
+        results = {i for m in RESULT.finditer(text) for i in range(*m.span(1))} if assistant else set()
+        worked = [start in results for start, _ in body.offsets]
+        d.worked.extend([False, *worked] + [False] * (len(ids) - 1 - len(worked)))
+    return d
 
 
 def encode_drill(tokenizer: Tokenizer, pairs: list[tuple[str, str]]) -> Document:
     """Lines "x + y = z.", of which z is learnt."""
-    tokens, learnt = [tokenizer.token_to_id(ROLES["assistant"])], [False]
+    d = Document([tokenizer.token_to_id(ROLES["assistant"])], [False], [False])
     for left, right in pairs:
         for text, learn in ((left, False), (right, True), (".\n", False)):
             ids = tokenizer.encode(text).ids
-            tokens += ids
-            learnt += [learn] * len(ids)
-    return Document(tokens, learnt)
+            d.tokens.extend(ids)
+            d.learnt.extend([learn] * len(ids))
+            d.worked.extend([learn] * len(ids))
+    return d
 
 
 def validation(tokenizer: Tokenizer, seed: int, count: int, split: str = "validation") -> list[Document]:
@@ -50,14 +65,15 @@ def validation(tokenizer: Tokenizer, seed: int, count: int, split: str = "valida
     return [encode(tokenizer, [("user", p.question), ("assistant", p.response)]) for p in problems]
 
 
-def pad(documents: list[Document]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Tokens [n, longest], zeros behind each end, and the mask of those that count in the loss."""
+def pad(documents: list[Document]) -> Batch:
+    """Zeros stand behind each end."""
     longest = max(len(d.tokens) for d in documents)
-    tokens, learnt = np.zeros((len(documents), longest), np.int64), np.zeros((len(documents), longest), bool)
+    tokens, learnt, worked = (np.zeros((len(documents), longest), t) for t in (np.int64, bool, bool))
     for i, d in enumerate(documents):
         tokens[i, : len(d.tokens)] = d.tokens
         learnt[i, : len(d.tokens)] = d.learnt
-    return torch.from_numpy(tokens), torch.from_numpy(learnt)
+        worked[i, : len(d.tokens)] = d.worked
+    return Batch(*map(torch.from_numpy, (tokens, learnt, worked)))
 
 
 class Stream:
@@ -71,7 +87,7 @@ class Stream:
         self._batches: list[list[Document]] = []
         self._chunk = -1
 
-    def next(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def next(self) -> Batch:
         chunk, i = self.position
         if chunk != self._chunk:
             self._batches, self._chunk = self._make(chunk), chunk

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 
-from corpus import Stream, pad, validation
+from corpus import Batch, Stream, pad, validation
 from grow import grow
 from model import Model, Shape
 from optimizer import Optimizer
@@ -73,7 +73,7 @@ class Training:
     def done(self) -> float:
         return self.tokens / self.plan["tokens"]
 
-    def batch(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def batch(self) -> Batch:
         """Drills come in while the recipe's share of the training lasts: words and copying are learnt before."""
         start, end = self.plan["drill_span"]
         share = self.plan["drill_share"] if start <= self.done() < end else self.plan["drill_rest"] if self.done() >= end else 0
@@ -86,9 +86,15 @@ class Training:
         return min(1.0, (self.step + 1) / WARM_UP, fall)
 
     def train_step(self) -> float:
-        tokens, learnt = self.batch()
-        hidden = self.model.hidden(tokens[:, :-1])[learnt[:, 1:]]
-        loss = F.cross_entropy(self.model.logits(hidden), tokens[:, 1:][learnt[:, 1:]])
+        tokens, learnt, worked = self.batch()
+        mask = learnt[:, 1:]
+        logits, target = self.model.logits(self.model.hidden(tokens[:, :-1])[mask]), tokens[:, 1:][mask]
+        weight = self.plan.get("result_weight", 1)
+        if weight == 1:
+            loss = F.cross_entropy(logits, target)
+        else:
+            weights = torch.where(worked[:, 1:][mask], weight, 1.0)
+            loss = (F.cross_entropy(logits, target, reduction="none") * weights).sum() / weights.sum()
         loss.backward()
         self.optimizer.step(self.scale())
         self.step += 1
@@ -136,7 +142,7 @@ def evaluate(model: Model, documents) -> dict:
     exact = right = count = loss = 0.0
     documents = sorted(documents, key=lambda d: len(d.tokens))
     for i in range(0, len(documents), 50):
-        tokens, learnt = pad(documents[i : i + 50])
+        tokens, learnt, _ = pad(documents[i : i + 50])
         target, mask = tokens[:, 1:], learnt[:, 1:]
         logits = model.logits(model.hidden(tokens[:, :-1]))
         hit = logits.argmax(-1) == target

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from tokenizers import Tokenizer  # noqa: E402
 
 import policies  # noqa: E402
-from corpus import Stream, encode  # noqa: E402
+from corpus import Stream, encode, encode_drill  # noqa: E402
 from decode import decode, entropy  # noqa: E402
 from export import export  # noqa: E402
 from forward import File  # noqa: E402
@@ -64,7 +64,17 @@ def test_only_the_assistant_is_learnt(work):
     d = encode(tokenizer, [("system", "Be kind."), ("user", "What is 2 + 3?"), ("assistant", "It is 5.")])
     learnt = [t for t, l in zip(d.tokens, d.learnt) if l]
     assert tokenizer.decode(learnt, skip_special_tokens=False) == "It is 5." + END
+    assert not any(d.worked)
     assert tokenizer.decode(d.tokens, skip_special_tokens=False) == "<|system|>Be kind.<|user|>What is 2 + 3?<|assistant|>It is 5." + END
+
+
+def test_results_are_told_from_what_is_copied(work):
+    tokenizer = Tokenizer.from_file(str(work / "tokenizer.json"))
+    d = encode(tokenizer, [("user", "What is 25 + 38 = ?"), ("assistant", "It is 25 + 38 = 63.\nAnswer: 63")])
+    assert len(d.tokens) == len(d.learnt) == len(d.worked)
+    assert tokenizer.decode([t for t, w in zip(d.tokens, d.worked) if w]) == "63"
+    drill = encode_drill(tokenizer, [("25 + 38 =", " 63")])
+    assert tokenizer.decode([t for t, w in zip(drill.tokens, drill.learnt) if w]) == " 63"
 
 
 def test_growing_keeps_what_a_model_computes():
