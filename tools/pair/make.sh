@@ -22,9 +22,7 @@ cp "$recipe" "$work/recipe.toml"
 
 step() { echo "make.sh: $*"; "$python" "$@"; }
 [ -e "$work/tokenizer.json" ] || step tokenizer.py --recipe "$recipe" --work "$work"
-for model in seed small large; do
-    [ -e "$work/$model.pt" ] || step train.py "$model" --recipe "$recipe" --work "$work"
-done
+step train.py --recipe "$recipe" --work "$work"
 for split in validation test; do
     step measure.py --recipe "$recipe" --work "$work" --split "$split" --count "${COUNT:-400}"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains one model of the recipe; goes on from DIR/NAME.checkpoint where there is one.
+"""Trains one model of the recipe, or all in order that DIR does not hold yet; goes on from DIR/NAME.checkpoint.
 
-    train.py NAME --recipe recipe.toml --work DIR
+    train.py [NAME] --recipe recipe.toml --work DIR
 
 Writes DIR/NAME.pt (weights, shape, provenance) when the recipe's amount of tokens is done, and a line per report to
 DIR/NAME.log. One thread; the same recipe gives the same weights on the same machine and version of PyTorch.
@@ -76,14 +76,24 @@ class Training:
     def batch(self) -> Batch:
         """Drills come in while the recipe's share of the training lasts: words and copying are learnt before."""
         start, end = self.plan["drill_span"]
-        share = self.plan["drill_share"] if start <= self.done() < end else self.plan["drill_rest"] if self.done() >= end else 0
+        late = self.done() >= end or self.tokens > self.landing[0]
+        share = self.plan["drill_rest"] if late else self.plan["drill_share"] if self.done() >= start else 0
         kind = "drill" if Random(f"kind {self.data_seed} {self.step}").random() < share else "conversation"
         return self.streams[kind].next()
 
     def scale(self) -> float:
-        """The share of the full rates: a short rise, constant, and a linear fall to 0 (none where decay is 0)."""
-        fall = (1 - self.done()) / self.plan["decay"] if self.plan["decay"] else 1.0
-        return min(1.0, (self.step + 1) / WARM_UP, fall)
+        """The share of the full rates: a short rise, constant, and a linear fall to 0 (none where decay is 0). A recipe
+        with a landing leaves that line at landing_at tokens, for a steeper one that ends after landing tokens more."""
+        at, landing = self.landing
+        done = min(self.tokens, at) / self.plan["tokens"]
+        fall = (1 - done) / self.plan["decay"] if self.plan["decay"] else 1.0
+        steep = (at + landing - self.tokens) / landing if self.tokens > at else 1.0
+        return min(1.0, (self.step + 1) / WARM_UP, fall) * max(0.0, steep)
+
+    @property
+    def landing(self) -> tuple[int, int]:
+        """Where the landing starts and how long it is, in tokens; of length 0 at the end if there is none."""
+        return self.plan.get("landing_at", self.plan["tokens"]), self.plan.get("landing", 0)
 
     def train_step(self) -> float:
         tokens, learnt, worked = self.batch()
@@ -105,7 +115,7 @@ class Training:
     def run(self) -> None:
         documents = validation(self.tokenizer, self.recipe.seed, self.plan["validation"])
         loss, saved, reported = 0.0, time.monotonic(), self.done()
-        while self.done() < 1:
+        while self.tokens < sum(self.landing):
             start = time.process_time()
             value = self.train_step()
             self.seconds += time.process_time() - start
@@ -155,11 +165,15 @@ def evaluate(model: Model, documents) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name")
+    parser.add_argument("name", nargs="?")
     parser.add_argument("--recipe", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     a = parser.parse_args()
-    Training(a.name, load(a.recipe), a.work).run()
+    recipe = load(a.recipe)
+    for name in [a.name] if a.name else recipe.models:
+        if not (a.work / f"{name}.pt").exists():
+            print(f"train.py: {name}", flush=True)
+            Training(name, recipe, a.work).run()
 
 
 if __name__ == "__main__":
