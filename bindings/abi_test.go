@@ -137,6 +137,8 @@ var constants = map[string]int64{
 	"TR_MODEL_EXACT_FLOAT": modelExactFloat,
 	"TR_PAGE_TOKENS":       PageTokens,
 	"TR_MAX_TOP":           MaxTop,
+	"TR_KV_F16":            int64(KVF16),
+	"TR_KV_Q8_0":           int64(KVQ80),
 	"TR_WANT_TOKEN":        wantToken,
 	"TR_WANT_HIDDEN":       wantHidden,
 	"TR_WANT_LOGITS":       wantLogits,

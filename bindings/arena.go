@@ -20,6 +20,24 @@ type arenaParams struct {
 	nPages    int32
 	maxTokens int32
 	maxRows   int32
+	kvType    int32
+}
+
+// KVType is how keys and values are stored.
+type KVType int32
+
+// The kinds of KV cache.
+const (
+	KVF16 KVType = 0
+	KVQ80 KVType = 1 // Q8_0: blocks of 32 dimensions, 8 bits each and a scale; for heads of a multiple of 32 dimensions
+)
+
+// Bytes is what a token takes that takes f16 bytes in half floats.
+func (t KVType) Bytes(f16 uint64) uint64 {
+	if t == KVQ80 {
+		return f16 / 64 * 34 // 32 bytes and a half float in place of 32 half floats
+	}
+	return f16
 }
 
 // ArenaOptions are the sizes of an arena.
@@ -27,6 +45,7 @@ type ArenaOptions struct {
 	Pages     int // pages of PageTokens tokens, at least 1
 	MaxTokens int // most tokens that one step may append over all its segments; 0: 512
 	MaxRows   int // most rows that one step may ask for; 0: 64
+	KV        KVType
 }
 
 // Arena is the KV cache of one model and the working memory of steps on it, allocated once. Which page belongs to whom is
@@ -39,7 +58,7 @@ type Arena struct {
 	info    ModelInfo
 }
 
-// NewArena allocates an arena. Errors: [ErrArgument], [ErrNoMemory].
+// NewArena allocates an arena. Errors: [ErrArgument], [ErrUnsupported] (the kind of cache), [ErrNoMemory].
 func (m *Model) NewArena(o ArenaOptions) (*Arena, error) {
 	if o.MaxTokens == 0 {
 		o.MaxTokens = defaultMaxTokens
@@ -47,7 +66,7 @@ func (m *Model) NewArena(o ArenaOptions) (*Arena, error) {
 	if o.MaxRows == 0 {
 		o.MaxRows = defaultMaxRows
 	}
-	var params arenaParams
+	params := arenaParams{kvType: int32(o.KV)}
 	params.size = uint32(unsafe.Sizeof(params)) // safe: a constant
 	for _, field := range []struct {
 		name string

@@ -9,9 +9,10 @@ import (
 
 // NativeLimits are the sizes of a native runner's KV cache and steps.
 type NativeLimits struct {
-	Pages     int // pages of the KV cache, at least 1; see NativePages
-	MaxTokens int // most tokens that one step appends; 0: 512
-	MaxRows   int // most rows that one step asks for; 0: 64
+	Pages     int    // pages of the KV cache, at least 1; see NativePages
+	MaxTokens int    // most tokens that one step appends; 0: 512
+	MaxRows   int    // most rows that one step asks for; 0: 64
+	KVType    string // of the cache: NativeKVF16 or NativeKVQ80; "": the first
 }
 
 // NativeRunner is the [Runner] on a KV arena of the native library. The conversion of a batch uses the same memory from
@@ -26,7 +27,11 @@ var _ Runner = (*NativeRunner)(nil)
 
 // NewNativeRunner allocates an arena on the model. The model must stay open until the runner is closed.
 func NewNativeRunner(model *bindings.Model, limits NativeLimits) (*NativeRunner, error) {
-	arena, err := model.NewArena(bindings.ArenaOptions{Pages: limits.Pages, MaxTokens: limits.MaxTokens, MaxRows: limits.MaxRows})
+	kv, err := kvTypeOf(limits.KVType)
+	if err != nil {
+		return nil, err
+	}
+	arena, err := model.NewArena(bindings.ArenaOptions{Pages: limits.Pages, MaxTokens: limits.MaxTokens, MaxRows: limits.MaxRows, KV: kv})
 	if err != nil {
 		return nil, fmt.Errorf("KV cache of %d pages: %w", limits.Pages, err)
 	}

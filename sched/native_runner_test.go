@@ -94,6 +94,29 @@ func TestNativeRunnerInfo(t *testing.T) {
 	require.ErrorIs(t, err, bindings.ErrArgument)
 }
 
+// A cache in Q8_0 takes 34 bytes where F16 takes 64, and answers nearly the same.
+func TestNativeRunnerKV(t *testing.T) {
+	m := nativeModel(t, tinygguf.Options{Heads: 2, HeadsKV: 1}) // heads of 32
+	ids := numbers(1, 30)
+	want := sched.Row{Needs: router.Needs{Top: 5}, Vocab: 300}
+	half, block := nativeRunner(t, m, sched.NativeLimits{Pages: 2}), nativeRunner(t, m, sched.NativeLimits{Pages: 2, KVType: sched.NativeKVQ80})
+	require.EqualValues(t, 2*2*64, half.KVBytes()) // layers, K and V, a head of 32 half floats
+	require.EqualValues(t, 2*2*34, block.KVBytes())
+	bytes, err := sched.NativeKVBytes(m.Info(), sched.NativeKVQ80)
+	require.NoError(t, err)
+	require.Equal(t, block.KVBytes(), bytes)
+	a, b := step(t, half, ids, want), step(t, block, ids, want)
+	require.NotEqual(t, a.LogSumExp, b.LogSumExp)
+	require.InDelta(t, a.LogSumExp, b.LogSumExp, 0.1)
+	require.InDelta(t, a.TopLogits[0], b.TopLogits[0], 0.2)
+
+	_, err = m.NewRunner(sched.NativeLimits{Pages: 2, KVType: "q4_0"})
+	require.EqualError(t, err, `KV type "q4_0" is unknown, expected f16 or q8_0`)
+	_, err = nativeModel(t, tinygguf.Options{}).NewRunner(sched.NativeLimits{Pages: 2, KVType: sched.NativeKVQ80})
+	require.ErrorIs(t, err, bindings.ErrUnsupported)
+	require.ErrorContains(t, err, "heads of a multiple of 32 dimensions; this model's have 16: use F16")
+}
+
 // Every field of a row reaches the library.
 func TestNativeRunnerRows(t *testing.T) {
 	m := nativeModel(t, tinygguf.Options{Weights: tinygguf.Q8_0})

@@ -1,7 +1,7 @@
 // Micro-benchmark of the CPU operators on the matrices of Qwen2.5 0.5B and 1.5B (Q4_K_M files), beside the machine's limits
 // measured in the same run: memory reads in GB/s, and int8 dot products in TOPS (two operations per multiply-add).
 //
-//   ops_bench [--isa NAME] [--threads 1,2] [--batches 1,4,8,16,64] [--only limits,matmul,attention,small,model] [--types Q4_K,Q8_0] [--repeats 5] [--take median|best]
+//   ops_bench [--isa NAME] [--threads 1,2] [--batches 1,4,8,16,64] [--only limits,matmul,attention,small,model] [--types Q4_K,Q8_0] [--repeats 5] [--take median|best] [--kv f16|q8_0]
 //
 // With one thread, times are the thread's CPU time, which other programs on the machine disturb least; with more, wall
 // time. Figures are medians; the best is for comparing kernels on a busy machine. Weights are random and rotate through copies of at least 400 MB, so that they come from memory as
@@ -28,6 +28,7 @@ struct Options {
     std::vector<int> threads = {1, 2}, batches = {1, 4, 8, 16, 64};
     int repeats = 5;
     bool best = false;
+    cpu::KvType kv = cpu::KvType::kF16;
 };
 
 std::vector<int> numbers(const char *text) {
@@ -162,7 +163,7 @@ void bench_attention(const Options &o, const cpu::Ops &ops, cpu::Pool &pool) {
             const int pages = (c.context + cpu::kPageTokens - 1) / cpu::kPageTokens, n = c.sequences * c.tokens;
             const size_t layer = static_cast<size_t>(c.sequences) * static_cast<size_t>(pages) * cpu::kPageTokens * static_cast<size_t>(m.n_head_kv * m.head_dim);
             const size_t layers = std::max<size_t>(1, (size_t{200} << 20) / (4 * layer));
-            std::vector<uint16_t> k(layer * layers, 0x3000), v(layer * layers, 0x3000);
+            std::vector<uint16_t> k(layer * layers, 0x3000), v(layer * layers, 0x3000); // codes of 0x30 and scales too, read as Q8_0
             std::vector<std::vector<int32_t>> tables;
             std::vector<cpu::QueryToken> tokens;
             for (int s = 0; s < c.sequences; s++) {
@@ -177,12 +178,12 @@ void bench_attention(const Options &o, const cpu::Ops &ops, cpu::Pool &pool) {
             const double flops = 4 * pairs * m.n_head * m.head_dim;
             const int calls = static_cast<int>(std::clamp(2e9 / flops, 1.0, 200.0));
             const double time = measure(o, calls, pool.size() == 1, [&] {
-                const cpu::KvLayer kv{k.data() + at * layer, v.data() + at * layer};
+                const cpu::KvLayer kv{reinterpret_cast<uint8_t *>(k.data() + at * layer), reinterpret_cast<uint8_t *>(v.data() + at * layer), o.kv};
                 at = (at + 1) % layers;
                 pool.run([&](cpu::Worker &w) { ops.attention(w, shape, tokens.data(), n, q.data(), kv, scratch, out.data()); });
             });
             std::printf("attention %s  %d x %3d tokens at %4d  threads %d  %9.1f us  %6.2f GB/s of cache  %6.1f GFLOPS\n", m.name, c.sequences, c.tokens,
-                        c.context, pool.size(), time * 1e6, 4.0 * static_cast<double>(layer) / time / 1e9, flops / time / 1e9);
+                        c.context, pool.size(), time * 1e6, (o.kv == cpu::KvType::kF16 ? 4.0 : 2.125) * static_cast<double>(layer) / time / 1e9, flops / time / 1e9);
             std::fflush(stdout);
         }
     }
@@ -282,6 +283,7 @@ int main(int argc, char **argv) {
         else if (flag == "--only") o.only = argv[i + 1];
         else if (flag == "--types") o.types = argv[i + 1];
         else if (flag == "--repeats") o.repeats = std::max(1, std::atoi(argv[i + 1]));
+        else if (flag == "--kv") o.kv = std::strcmp(argv[i + 1], "q8_0") == 0 ? cpu::KvType::kQ8_0 : cpu::KvType::kF16;
         else if (flag == "--take") o.best = std::strcmp(argv[i + 1], "best") == 0;
         else return usage(("unknown option " + flag).c_str());
     }

@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever anything in this header changes in layout or meaning. */
-#define TR_ABI_VERSION 3
+#define TR_ABI_VERSION 4
 
 /* ---------------------------------------------------------------- status */
 
@@ -147,11 +147,18 @@ TR_API void tr_head_free(tr_head *head); /* NULL is allowed; no step that names 
 
 typedef struct tr_arena tr_arena;
 
+/* tr_arena_params.kv_type: how keys and values are stored. */
+enum {
+    TR_KV_F16 = 0,
+    TR_KV_Q8_0 = 1          /* blocks of 32 dimensions, 8 bits each and a scale: 17/32 of the memory; head_dim a multiple of 32 */
+};
+
 typedef struct tr_arena_params {
     uint32_t size;
     int32_t n_pages;        /* pages of TR_PAGE_TOKENS tokens, at least 1 */
     int32_t max_tokens;     /* most tokens one step may append over all its segments; 0: 512 */
     int32_t max_rows;       /* most rows one step may ask for; 0: 64 */
+    int32_t kv_type;        /* TR_KV_* */
 } tr_arena_params;
 
 /* Tokens of one page of the KV cache. A sequence's i-th page holds positions [i*TR_PAGE_TOKENS, (i+1)*TR_PAGE_TOKENS). */

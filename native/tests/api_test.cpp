@@ -199,12 +199,18 @@ void test_arena() {
     const auto refused = [&](const char *message, tr_arena_params p) {
         CHECK_REFUSED(TR_ERR_ARGUMENT, message, tr_arena_create(e.model.get(), &p, &a, err, len));
     };
-    refused("tr_arena_params.size is 4", {4, 1, 0, 0});
-    refused("n_pages is 0; expected 1 to", {sizeof(tr_arena_params), 0, 0, 0});
-    refused("n_pages is -1; expected 1 to", {sizeof(tr_arena_params), -1, 0, 0});
-    refused("max_tokens is -1", {sizeof(tr_arena_params), 1, -1, 0});
-    refused("max_rows is -5", {sizeof(tr_arena_params), 1, 0, -5});
-    tr_arena_params huge{sizeof(tr_arena_params), INT32_MAX / TR_PAGE_TOKENS, 0, 0}; // 67 million pages: 67 GiB for each of keys and values
+    refused("tr_arena_params.size is 4", {4, 1, 0, 0, 0});
+    refused("n_pages is 0; expected 1 to", {sizeof(tr_arena_params), 0, 0, 0, 0});
+    refused("n_pages is -1; expected 1 to", {sizeof(tr_arena_params), -1, 0, 0, 0});
+    refused("max_tokens is -1", {sizeof(tr_arena_params), 1, -1, 0, 0});
+    refused("max_rows is -5", {sizeof(tr_arena_params), 1, 0, -5, 0});
+    refused("kv_type is 2; expected TR_KV_F16 (0) or TR_KV_Q8_0 (1)", {sizeof(tr_arena_params), 1, 0, 0, 2});
+    TinyModel sixteen;
+    sixteen.n_head = 16; // of 16 dimensions
+    const Engine narrow(sixteen.bytes());
+    const tr_arena_params q8{sizeof(tr_arena_params), 1, 0, 0, TR_KV_Q8_0};
+    CHECK_REFUSED(TR_ERR_UNSUPPORTED, "heads of a multiple of 32 dimensions; this model's have 16: use F16", tr_arena_create(narrow.model.get(), &q8, &a, err, len));
+    tr_arena_params huge{sizeof(tr_arena_params), INT32_MAX / TR_PAGE_TOKENS, 0, 0, 0}; // 67 million pages: 67 GiB for each of keys and values
     huge.max_rows = 1 << 20;                                                        // and more than 1 TiB for logits
     char err[256] = "";
     const tr_status status = tr_arena_create(e.model.get(), &huge, &a, err, sizeof err);

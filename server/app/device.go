@@ -52,7 +52,10 @@ func (d *device) pages(maxLive int) (int, error) {
 	perToken := make([]uint64, len(d.models))
 	longest := 0
 	for i, m := range d.models {
-		perToken[i] = m.native.Info().KVBytesPerToken
+		var err error
+		if perToken[i], err = sched.NativeKVBytes(m.native.Info(), m.KVType); err != nil {
+			return 0, fmt.Errorf("model %q: %w", m.Name, err)
+		}
 		longest = max(longest, m.context)
 	}
 	pages, err := sched.NativePages(uint64(d.KVMemory), perToken...)

@@ -148,7 +148,9 @@ func (l *Loader) engine(r *Runtime) error {
 			return err
 		}
 		for _, m := range d.models {
-			runner, err := m.native.NewRunner(sched.NativeLimits{Pages: pages, MaxTokens: o.MaxBatchTokens, MaxRows: b.MaxBatch})
+			runner, err := m.native.NewRunner(sched.NativeLimits{
+				Pages: pages, MaxTokens: o.MaxBatchTokens, MaxRows: b.MaxBatch, KVType: m.KVType,
+			})
 			if err != nil {
 				return fmt.Errorf("model %q: %w", m.Name, err)
 			}
@@ -197,7 +199,7 @@ func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.M
 	info.EndIDs = m.file.EndIDs()
 	b := l.plan.cfg.Batching
 	l.options.Log.Info().Str("model", m.Name).Int("kv_tokens", info.Capacity()).Int("context", info.MaxContext).
-		Str("memory", mebibytes(uint64(info.Capacity())*m.native.Info().KVBytesPerToken)).Msg("KV cache")
+		Str("memory", mebibytes(uint64(info.Capacity())*runner.KVBytes())).Msg("KV cache")
 	return sched.ModelOptions{
 		Name: m.Name, Runner: runner, Info: info, Text: textOf(m.file), Device: d.Name,
 		Threshold: l.threshold(m.Name), MaxWait: time.Duration(b.MaxWait),

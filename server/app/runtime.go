@@ -67,7 +67,7 @@ func (l *Loader) target(o sched.Options, r sched.RouteOptions) api.Target {
 		}
 		t.Vocab, t.Context, t.Capacity = min(t.Vocab, info.Vocab), min(t.Context, info.MaxContext), min(t.Capacity, info.Capacity())
 		file := p.file.Info()
-		part := filePrint{Name: file.Name, Size: file.Size, Quantization: file.Quantization, ExactFloat: p.ExactFloat}
+		part := filePrint{Name: file.Name, Size: file.Size, Quantization: file.Quantization, ExactFloat: p.ExactFloat, KVType: p.KVType}
 		if stat, err := os.Stat(p.Path); err == nil {
 			part.Modified = stat.ModTime().UnixNano()
 			if i == 0 {
@@ -95,6 +95,7 @@ type filePrint struct {
 	Modified     int64
 	Quantization string
 	ExactFloat   bool
+	KVType       string
 }
 
 // String gives a short hash.

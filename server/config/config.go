@@ -18,6 +18,7 @@ type Model struct {
 	Device     string `json:"device"`
 	Context    int    `json:"context"` // tokens; 0: what the file states
 	ExactFloat bool   `json:"exact_float"`
+	KVType     string `json:"kv_type"` // of the KV cache: f16 or q8_0
 	// ChatTemplate is a file of Jinja that is used in place of the template in the GGUF file; "": that one. Its path is
 	// like Path.
 	ChatTemplate string `json:"chat_template"`

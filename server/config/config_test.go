@@ -21,8 +21,8 @@ func TestDefaults(t *testing.T) {
 	require.NoError(t, err)
 	// The values are those of schema.json.
 	require.Equal(t, []Model{
-		{Name: "small", Path: "small.gguf", Device: "cpu"},
-		{Name: "large", Path: "large.gguf", Device: "cpu"},
+		{Name: "small", Path: "small.gguf", Device: "cpu", KVType: "f16"},
+		{Name: "large", Path: "large.gguf", Device: "cpu", KVType: "f16"},
 	}, c.Models)
 	require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{"small", "large"}}}, c.Routes)
 	require.Equal(t, []Device{{Name: "cpu", Kind: "cpu", KVMemory: 1 << 30}}, c.Devices)
@@ -44,6 +44,7 @@ models:
     device: socket0
     context: 4096
     exact_float: true
+    kv_type: q8_0
     chat_template: chat.jinja
   - {name: large, path: /data/l.gguf}
 routes:
@@ -74,8 +75,8 @@ server:
 	c.source = source{}
 	require.Equal(t, &Config{
 		Models: []Model{
-			{"org/small:q4", "/etc/tr/models/s.gguf", "socket0", 4096, true, "/etc/tr/chat.jinja"},
-			{"large", "/data/l.gguf", "cpu", 0, false, ""},
+			{"org/small:q4", "/etc/tr/models/s.gguf", "socket0", 4096, true, "q8_0", "/etc/tr/chat.jinja"},
+			{"large", "/data/l.gguf", "cpu", 0, false, "f16", ""},
 		},
 		Routes: []Route{{"pair", "r-stitch", []string{"org/small:q4", "large"}, &threshold}},
 		Devices: []Device{
@@ -105,7 +106,7 @@ models:
   - {name: d, path: *p}
 `))
 	require.NoError(t, err)
-	require.Equal(t, Model{Name: "b", Path: "a.gguf", Device: "cpu", Context: 64}, c.Models[1])
+	require.Equal(t, Model{Name: "b", Path: "a.gguf", Device: "cpu", Context: 64, KVType: "f16"}, c.Models[1])
 	require.Equal(t, "p.gguf", c.Models[3].Path)
 }
 
@@ -169,7 +170,7 @@ func TestPair(t *testing.T) {
 		got, err := Pair(c.small, c.large)
 		require.NoError(t, err)
 		require.Equal(t, []Model{
-			{Name: c.wantSmall, Path: c.small, Device: "cpu"}, {Name: c.wantLarge, Path: c.large, Device: "cpu"},
+			{Name: c.wantSmall, Path: c.small, Device: "cpu", KVType: "f16"}, {Name: c.wantLarge, Path: c.large, Device: "cpu", KVType: "f16"},
 		}, got.Models)
 		require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{c.wantSmall, c.wantLarge}}}, got.Routes)
 	}

@@ -39,6 +39,7 @@ func TestMistakes(t *testing.T) {
 		{"two devices of a name", twoModels + "devices:\n  - name: cpu\n  - name: cpu\n", "f.yaml:7:11: devices[1].name: a second device called cpu"},
 		{"unknown kind", twoModels + "devices: [{name: g, kind: gpu}]\n", `f.yaml:5:27: devices[0].kind: "gpu" is not one of cpu; did you mean cpu?`},
 		{"unknown isa", twoModels + "devices: [{name: g, isa: sse}]\n", `f.yaml:5:26: devices[0].isa: "sse" is not one of "", reference, avx2, avxvnni, avx512vnni`},
+		{"unknown KV type", "models: [{name: a, path: a, kv_type: q4_0}]\n", `f.yaml:1:38: models[0].kv_type: "q4_0" is not one of f16, q8_0`},
 		{"size without unit", twoModels + "devices: [{name: g, kv_memory: '12'}]\n", `f.yaml:5:32: devices[0].kv_memory: size "12" is not a number with a unit, such as 512MiB`},
 		{"size a number", twoModels + "devices: [{name: g, kv_memory: 12}]\n", "f.yaml:5:32: devices[0].kv_memory: expected string, found number"},
 		{"size too large", twoModels + "devices: [{name: g, kv_memory: 99999999999GiB}]\n", `f.yaml:5:32: devices[0].kv_memory: size "99999999999GiB" is too large`},

@@ -19,6 +19,16 @@ int32_t in_range(int32_t value, int32_t fallback, int32_t most, const char *name
     return value == 0 ? fallback : value;
 }
 
+tr::cpu::KvType kv_type_of(int32_t value, const tr::arch::Shape &shape) {
+    if (value == TR_KV_F16) return tr::cpu::KvType::kF16;
+    if (value != TR_KV_Q8_0) tr::fail(TR_ERR_ARGUMENT, "tr_arena_params.kv_type is %d; expected TR_KV_F16 (0) or TR_KV_Q8_0 (1)", value);
+    if (shape.head_dim % tr::cpu::kKvBlock) {
+        tr::fail(TR_ERR_UNSUPPORTED, "a KV cache in Q8_0 needs heads of a multiple of %d dimensions; this model's have %d: use F16",
+                 tr::cpu::kKvBlock, shape.head_dim);
+    }
+    return tr::cpu::KvType::kQ8_0;
+}
+
 void allocate_step_memory(tr_arena &a) {
     const tr::arch::Shape &s = a.model->shape;
     const auto tokens = static_cast<size_t>(a.max_tokens), rows = static_cast<size_t>(a.max_rows);
@@ -66,7 +76,9 @@ tr_status tr_arena_create(tr_model *model, const tr_arena_params *params, tr_are
         arena->max_tokens = in_range(params->max_tokens, kDefaultTokens, kMostTokens, "max_tokens");
         arena->max_rows = in_range(params->max_rows, kDefaultRows, kMostTokens, "max_rows");
         arena->workspace = tr::arch::make_workspace(
-            *arena->model, {arena->n_pages, std::min(arena->max_tokens, kChunkColumns), std::min(arena->max_rows, kOutputColumns)},
+            *arena->model,
+            {arena->n_pages, std::min(arena->max_tokens, kChunkColumns), std::min(arena->max_rows, kOutputColumns),
+             kv_type_of(params->kv_type, arena->model->shape)},
             *arena->device->pool);
         allocate_step_memory(*arena);
         *out = arena.release();
@@ -81,11 +93,11 @@ tr_status tr_arena_copy_page(tr_arena *arena, int32_t from, int32_t to, char *er
         if (from == to) return;
         const std::lock_guard lock(arena->busy);
         const tr::arch::Shape &s = arena->model->shape;
-        const int64_t n = s.page_values();
+        const int64_t n = s.page_bytes(arena->workspace->kv_type);
         for (int32_t i = 0; i < s.n_layer; i++) {
             const tr::cpu::KvLayer kv = arena->workspace->layer(s, i);
-            std::memcpy(kv.k + to * n, kv.k + from * n, static_cast<size_t>(n) * sizeof *kv.k);
-            std::memcpy(kv.v + to * n, kv.v + from * n, static_cast<size_t>(n) * sizeof *kv.v);
+            std::memcpy(kv.k + to * n, kv.k + from * n, static_cast<size_t>(n));
+            std::memcpy(kv.v + to * n, kv.v + from * n, static_cast<size_t>(n));
         }
     });
 }

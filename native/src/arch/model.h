@@ -20,8 +20,8 @@ struct Shape {
 
     int64_t q_dim() const { return int64_t{n_head} * head_dim; }
     int64_t kv_dim() const { return int64_t{n_head_kv} * head_dim; }
-    // Half floats of one page of one layer's keys (or values).
-    int64_t page_values() const { return kv_dim() * TR_PAGE_TOKENS; }
+    // Bytes of one page of one layer's keys (or values).
+    int64_t page_bytes(cpu::KvType type) const { return n_head_kv * cpu::kv_page_bytes(type, head_dim); }
 };
 
 // Columns prepared for matrices to multiply with. Few are prepared by every worker for itself, many are shared out among the
@@ -85,11 +85,12 @@ struct Workspace {
     cpu::AttentionScratch scratch;
     int32_t n_positions;     // a sequence of this arena is no longer than this
     std::vector<RotaryTable> rotary; // one per Model::rotaries
-    Array<uint16_t> keys, values; // [n_layer] of what cpu::KvLayer describes, n_pages each
+    cpu::KvType kv_type;
+    Array<uint8_t> keys, values; // [n_layer] of what cpu::KvLayer describes, n_pages each
 
     cpu::KvLayer layer(const Shape &shape, int32_t layer) const {
-        const int64_t at = shape.page_values() * n_pages * layer;
-        return {keys.data() + at, values.data() + at};
+        const int64_t at = shape.page_bytes(kv_type) * n_pages * layer;
+        return {keys.data() + at, values.data() + at, kv_type};
     }
 };
 

@@ -65,8 +65,10 @@ std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSiz
     ws->n_positions = static_cast<int32_t>(std::min<int64_t>(s.n_ctx_train, int64_t{size.n_pages} * TR_PAGE_TOKENS));
 
     const size_t page_count = product(s.n_layer, size.n_pages);
-    ws->keys = Array<uint16_t>(page_count * static_cast<size_t>(s.page_values()), "the keys of the KV cache");
-    ws->values = Array<uint16_t>(page_count * static_cast<size_t>(s.page_values()), "the values of the KV cache");
+    const auto page_bytes = static_cast<size_t>(s.page_bytes(size.kv_type));
+    ws->kv_type = size.kv_type;
+    ws->keys = Array<uint8_t>(page_count * page_bytes, "the keys of the KV cache");
+    ws->values = Array<uint8_t>(page_count * page_bytes, "the values of the KV cache");
 
     const int64_t n = size.max_columns;
     ws->x = Array<float>(product(n, s.n_embd), "the residual stream of a step");

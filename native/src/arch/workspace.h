@@ -5,6 +5,7 @@ namespace tr::arch {
 
 struct WorkspaceSize {
     int32_t n_pages, max_columns, max_output_columns;
+    cpu::KvType kv_type;
 };
 
 // Allocates and fills what does not change: the tables of the rotary embedding. Throws Error(TR_ERR_NO_MEMORY).

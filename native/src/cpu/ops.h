@@ -66,11 +66,17 @@ struct QueryToken {
     const int32_t *pages;      // page table of its sequence
 };
 
-// The KV cache of one layer, half floats. Keys lie transposed within their page, so that a vector holds one dimension of
-// many tokens and scores need no sums across lanes:
-//   k: [page][kv head][head_dim][token in page]     v: [page][kv head][token in page][head_dim]
+// How keys and values are stored.
+enum class KvType : uint8_t { kF16, kQ8_0 };
+
+// The KV cache of one layer. Keys lie transposed within their page, so that a vector holds one dimension of many tokens and
+// scores need no sums across lanes. [page][kv head] of
+//   F16   k: [head_dim][token in page]  v: [token in page][head_dim], half floats
+//   Q8_0  the same of int8 codes; then the scales of each token's blocks of 32 dimensions, half floats:
+//         k: [head_dim/32][token in page]  v: [token in page][head_dim/32]
 struct KvLayer {
-    uint16_t *k, *v;
+    uint8_t *k, *v;
+    KvType type;
 };
 
 struct AttentionShape {
@@ -95,6 +101,12 @@ enum class Gate : uint8_t {
 
 constexpr int32_t kPageTokens = 32;
 constexpr int32_t kMaxHeadDim = 256;
+constexpr int32_t kKvBlock = 32; // dimensions of a block of Q8_0: head_dim is a multiple
+
+// Bytes of the keys (or values) of one page of one kv head. Always inlined: see activations.h.
+inline __attribute__((always_inline)) int64_t kv_page_bytes(KvType type, int32_t head_dim) {
+    return type == KvType::kF16 ? int64_t{2} * head_dim * kPageTokens : (int64_t{head_dim} + head_dim / kKvBlock * 2) * kPageTokens;
+}
 
 // Working memory of attention: partial results of KV segments that different workers reduce. One per concurrent step.
 struct AttentionScratch {
@@ -134,7 +146,7 @@ struct Ops {
 
     // ---- positions. Pairs (i, i + head_dim/2).
     // Norms (if asked for) and rotates q in place ([n][n_head*head_dim]) and k, then stores k and v ([n][n_head_kv*head_dim])
-    // as half floats into the pages of their tokens.
+    // into the pages of their tokens. A block of Q8_0 has its largest magnitude / 127 as scale, and codes rounded to nearest even.
     void (*rope_store)(Worker &, const AttentionShape &, const QueryToken *tokens, int64_t n, float *q, float *k, const float *v,
                        const Rotation &rotation, KvLayer kv);
     // Causal attention of every query token over the positions of its own sequence up to its own, as stored in kv: all, or

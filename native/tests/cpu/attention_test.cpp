@@ -13,6 +13,7 @@ struct Heads {
     int32_t n_head, n_head_kv, head_dim;
     int32_t window = 0;  // positions seen; 0: all
     bool norms = false;  // of heads, before the rotation
+    cpu::KvType kv = cpu::KvType::kF16;
 };
 
 constexpr float kEps = 1e-3f;
@@ -22,7 +23,7 @@ constexpr float kEps = 1e-3f;
 class Layer {
 public:
     Layer(const Heads &h, const std::vector<int64_t> &lengths, uint64_t seed)
-        : shape{h.n_head, h.n_head_kv, h.head_dim, cpu::kPageTokens, 1 / std::sqrt(static_cast<float>(h.head_dim)), h.window}, lengths_(lengths), norms_(h.norms) {
+        : shape{h.n_head, h.n_head_kv, h.head_dim, cpu::kPageTokens, 1 / std::sqrt(static_cast<float>(h.head_dim)), h.window}, kv_type_(h.kv), lengths_(lengths), norms_(h.norms) {
         test::Random random(seed);
         int64_t total = 0;
         for (int64_t length : lengths) total += (length + cpu::kPageTokens - 1) / cpu::kPageTokens;
@@ -37,9 +38,9 @@ public:
             k_.push_back(test::normals(random, static_cast<size_t>(length * h.n_head_kv * h.head_dim)));
             v_.push_back(test::normals(random, static_cast<size_t>(length * h.n_head_kv * h.head_dim)));
         }
-        const size_t size = static_cast<size_t>(total * h.n_head_kv * h.head_dim * cpu::kPageTokens);
-        k_cache_.assign(size, 0x7e00);
-        v_cache_.assign(size, 0x7e00);
+        const size_t size = static_cast<size_t>(total * h.n_head_kv * cpu::kv_page_bytes(h.kv, h.head_dim));
+        k_cache_.assign(size, 0x7e); // 0x7e7e: half floats and scales that are not numbers
+        v_cache_.assign(size, 0x7e);
         const int64_t positions = *std::max_element(lengths.begin(), lengths.end());
         for (int64_t p = 0; p < positions; p++)
             for (int i = 0; i < h.head_dim / 2; i++) {
@@ -75,7 +76,7 @@ public:
         }
         std::vector<float> out(q.size());
         const auto n = static_cast<int64_t>(tokens.size());
-        const cpu::KvLayer kv{k_cache_.data(), v_cache_.data()};
+        const cpu::KvLayer kv{k_cache_.data(), v_cache_.data(), kv_type_};
         pool.run([&](cpu::Worker &w) {
             ops.rope_store(w, shape, tokens.data(), n, q.data(), k.data(), v.data(), 
                            {cos_.data(), sin_.data(), norms_ ? q_gain_.data() : nullptr, norms_ ? k_gain_.data() : nullptr, kEps}, kv);
@@ -92,18 +93,13 @@ public:
         const int32_t dim = shape.head_dim;
         for (int32_t h = 0; h < shape.n_head; h++) {
             const int64_t head_kv = h / (shape.n_head / shape.n_head_kv);
-            const auto base = [&](int64_t i) {
-                return (pages_[sequence][static_cast<size_t>(i / cpu::kPageTokens)] * static_cast<int64_t>(shape.n_head_kv) + head_kv) * dim *
-                       cpu::kPageTokens;
-            };
             std::vector<double> weight;
             double largest = -INFINITY, sum = 0;
             const int64_t first = shape.window > 0 ? std::max<int64_t>(0, position + 1 - shape.window) : 0;
             for (int64_t i = first; i <= position; i++) {
                 double score = 0;
                 for (int32_t d = 0; d < dim; d++)
-                    score += static_cast<double>(q[h * dim + d]) *
-                             quant::half_to_float(k_cache_[static_cast<size_t>(base(i) + d * cpu::kPageTokens + i % cpu::kPageTokens)]);
+                    score += static_cast<double>(q[h * dim + d]) * cached(k_cache_, sequence, i, head_kv, d, true);
                 weight.push_back(score * shape.scale);
                 largest = std::max(largest, weight.back());
             }
@@ -112,9 +108,41 @@ public:
                 for (int32_t d = 0; d < dim; d++)
                     out[static_cast<size_t>(h * dim + d)] +=
                         weight[static_cast<size_t>(i - first)] / sum *
-                        quant::half_to_float(v_cache_[static_cast<size_t>(base(i) + i % cpu::kPageTokens * dim + d)]);
+                        cached(v_cache_, sequence, i, head_kv, d, false);
         }
         return out;
+    }
+
+    // Dimension d of a key or value as the cache holds it, from the layout that ops.h describes.
+    double cached(const std::vector<uint8_t> &cache, size_t sequence, int64_t position, int64_t head_kv, int64_t d, bool key) const {
+        const int64_t page = pages_[sequence][static_cast<size_t>(position / cpu::kPageTokens)], slot = position % cpu::kPageTokens;
+        const int64_t dim = shape.head_dim, tokens = cpu::kPageTokens;
+        const uint8_t *at = cache.data() + (page * shape.n_head_kv + head_kv) * cpu::kv_page_bytes(kv_type_, shape.head_dim);
+        const int64_t element = key ? d * tokens + slot : slot * dim + d;
+        const auto half = [](const uint8_t *p, int64_t i) {
+            uint16_t h;
+            std::memcpy(&h, p + 2 * i, sizeof h);
+            return static_cast<double>(quant::half_to_float(h));
+        };
+        if (kv_type_ == cpu::KvType::kF16) return half(at, element);
+        const int64_t scale = key ? d / 32 * tokens + slot : slot * (dim / 32) + d / 32;
+        return half(at + dim * tokens, scale) * static_cast<int8_t>(at[element]);
+    }
+
+    // What the cache holds of a sequence's values is what was put in, to the precision of its type.
+    void check_values(size_t sequence, int64_t position, const char *isa) const {
+        for (int64_t h = 0; h < shape.n_head_kv; h++) {
+            const float *v = v_[sequence].data() + (position * shape.n_head_kv + h) * shape.head_dim;
+            for (int64_t d = 0; d < shape.head_dim; d++) {
+                double bound = std::max(std::fabs(v[d]) * 0x1p-11, 0x1p-25); // half a unit in the last place of a half float
+                if (kv_type_ == cpu::KvType::kQ8_0) {     // half a step, and the rounding of the step itself
+                    double largest = 0;
+                    for (int64_t i = d / 32 * 32; i < d / 32 * 32 + 32; i++) largest = std::max(largest, std::fabs(double{v[i]}));
+                    bound = largest / 127 * 0.5 * 1.001 + largest * 0x1p-11;
+                }
+                CHECK_CASE(std::fabs(cached(v_cache_, sequence, position, h, d, false) - v[d]) <= bound, isa);
+            }
+        }
     }
 
     // The norm of a head, if there is one, and the rotation in double precision: pair (i, i + head_dim/2) by the angle
@@ -140,18 +168,19 @@ public:
     }
 
     const std::vector<float> &rotated() const { return rotated_; }
-    const std::vector<uint16_t> &k_cache() const { return k_cache_; }
-    const std::vector<uint16_t> &v_cache() const { return v_cache_; }
+    const std::vector<uint8_t> &k_cache() const { return k_cache_; }
+    const std::vector<uint8_t> &v_cache() const { return v_cache_; }
     int64_t width() const { return shape.n_head * shape.head_dim; }
 
     const cpu::AttentionShape shape;
 
 private:
+    const cpu::KvType kv_type_;
     std::vector<int64_t> lengths_;
     const bool norms_;
     std::vector<std::vector<int32_t>> pages_;
     std::vector<std::vector<float>> q_, k_, v_;
-    std::vector<uint16_t> k_cache_, v_cache_;
+    std::vector<uint8_t> k_cache_, v_cache_;
     std::vector<float> cos_, sin_, rotated_, q_gain_, k_gain_;
     cpu::AttentionScratch scratch_;
 };
@@ -165,6 +194,7 @@ std::vector<float> whole(const Heads &h, int64_t length, const cpu::Ops &ops, cp
         if (p >= length) continue;
         const float *q = layer.rotated().data() + p * layer.width();
         layer.check_rotation(0, p, q, ops.isa);
+        layer.check_values(0, p, ops.isa);
         const std::vector<double> expected = layer.exact(0, p, q);
         for (int64_t i = 0; i < layer.width(); i++) {
             const double got = out[static_cast<size_t>(p * layer.width() + i)];
@@ -190,7 +220,8 @@ void same_bits_everywhere(const Heads &h, int64_t length, const std::vector<cons
     const std::vector<float> expected = whole(h, length, *tables[0], pool);
     for (const cpu::Ops *ops : tables) {
         const std::string what = std::string(ops->isa) + " heads " + std::to_string(h.n_head) + "/" + std::to_string(h.n_head_kv) + " dim " +
-                                 std::to_string(h.head_dim) + " window " + std::to_string(h.window) + " length " + std::to_string(length);
+                                 std::to_string(h.head_dim) + " window " + std::to_string(h.window) + " length " + std::to_string(length) +
+                                 (h.kv == cpu::KvType::kQ8_0 ? " Q8_0" : "");
         if (ops != tables[0]) {
             const std::vector<float> out = whole(h, length, *ops, pool);
             CHECK_CASE(test::same_bits(expected.data(), out.data(), expected.size()), what);
@@ -281,6 +312,13 @@ int main() {
     for (int32_t window : {1, 20, 47, 256, 300}) same_bits_everywhere({6, 2, 32, window, true}, 600, tables, three);
     same_bits_everywhere({4, 1, 256, 40, true}, 300, tables, two);
     same_bits_everywhere({2, 1, 48, 0, true}, 40, tables, two);
+    // A cache in Q8_0: one block to eight per head, windows, batches.
+    for (int64_t length : {1, 33, 64}) same_bits_everywhere({12, 2, 128, 0, false, cpu::KvType::kQ8_0}, length, tables, three);
+    same_bits_everywhere({14, 2, 64, 0, false, cpu::KvType::kQ8_0}, 258, tables, two);
+    same_bits_everywhere({2, 1, 256, 0, false, cpu::KvType::kQ8_0}, 40, tables, one);
+    same_bits_everywhere({3, 3, 96, 0, true, cpu::KvType::kQ8_0}, 70, tables, three);
+    same_bits_everywhere({6, 2, 32, 47, true, cpu::KvType::kQ8_0}, 400, tables, three);
+    mixed_batches({14, 2, 32, 0, false, cpu::KvType::kQ8_0}, tables, two);
     mixed_batches({14, 2, 32}, tables, two);
     mixed_batches({14, 2, 32, 33, true}, tables, two);
     // Long context, one token: segments spread over the workers.

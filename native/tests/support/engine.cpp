@@ -35,7 +35,7 @@ void Engine::open(const char *path, const EngineOptions &options) {
     info.size = sizeof info;
     check(tr_model_describe(m, &info, err, sizeof err), err);
 
-    const tr_arena_params arena_params{sizeof arena_params, options.n_pages, options.max_tokens, options.max_rows};
+    const tr_arena_params arena_params{sizeof arena_params, options.n_pages, options.max_tokens, options.max_rows, options.kv_type};
     tr_arena *a = nullptr;
     check(tr_arena_create(m, &arena_params, &a, err, sizeof err), err);
     arena.reset(a);

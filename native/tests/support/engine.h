@@ -21,7 +21,7 @@ struct EngineOptions {
     const char *isa = nullptr;
     int32_t n_threads = 2;
     uint32_t flags = 0;
-    int32_t n_pages = 64, max_tokens = 0, max_rows = 512;
+    int32_t n_pages = 64, max_tokens = 0, max_rows = 512, kv_type = TR_KV_F16;
 };
 struct Engine {
     explicit Engine(const Bytes &file, const EngineOptions &options = {});

@@ -15,14 +15,69 @@ void rotate(float *head, int half, const float *cos, const float *sin) {
     }
 }
 
-// Where the keys and values of one token and kv head lie in a layer.
-struct CacheSlot {
-    int64_t base, slot;
-    CacheSlot(const AttentionShape &shape, const QueryToken &token, int64_t position, int64_t head_kv)
-        : base((token.pages[position / kPageTokens] * static_cast<int64_t>(shape.n_head_kv) + head_kv) * shape.head_dim * kPageTokens),
-          slot(position % kPageTokens) {}
-    int64_t key(int d) const { return base + d * kPageTokens + slot; }
-    int64_t value(int dim, int d) const { return base + slot * dim + d; }
+// The keys and values of one token and kv head in a layer.
+class CacheSlot {
+public:
+    CacheSlot(const AttentionShape &shape, const QueryToken &token, int64_t position, int64_t head_kv, KvLayer kv)
+        : dim_(shape.head_dim), slot_(position % kPageTokens), type_(kv.type) {
+        const int64_t page = token.pages[position / kPageTokens];
+        const int64_t at = (page * shape.n_head_kv + head_kv) * kv_page_bytes(kv.type, shape.head_dim);
+        k_ = kv.k + at;
+        v_ = kv.v + at;
+    }
+
+    float score(const float *q) const {
+        float score = 0;
+        if (type_ == KvType::kF16) {
+            for (int d = 0; d < dim_; d++) score = std::fma(q[d], quant::half_to_float(halves(k_)[d * kPageTokens + slot_]), score);
+            return score;
+        }
+        for (int b = 0; b < dim_ / kKvBlock; b++) {
+            float sum = 0;
+            for (int d = kKvBlock * b; d < kKvBlock * (b + 1); d++)
+                sum = std::fma(q[d], static_cast<float>(codes(k_)[d * kPageTokens + slot_]), sum);
+            score = std::fma(sum, quant::half_to_float(scales(k_)[b * kPageTokens + slot_]), score);
+        }
+        return score;
+    }
+
+    void add_value(float weight, float *o) const {
+        for (int d = 0; d < dim_; d++) {
+            if (type_ == KvType::kF16) {
+                o[d] = std::fma(weight, quant::half_to_float(halves(v_)[slot_ * dim_ + d]), o[d]);
+            } else {
+                const float scale = quant::half_to_float(scales(v_)[slot_ * (dim_ / kKvBlock) + d / kKvBlock]);
+                o[d] = std::fma(weight * scale, static_cast<float>(codes(v_)[slot_ * dim_ + d]), o[d]);
+            }
+        }
+    }
+
+    void store(const float *key, const float *value) const {
+        if (type_ == KvType::kF16) {
+            for (int d = 0; d < dim_; d++) {
+                halves(k_)[d * kPageTokens + slot_] = quant::float_to_half(key[d]);
+                halves(v_)[slot_ * dim_ + d] = quant::float_to_half(value[d]);
+            }
+            return;
+        }
+        for (int b = 0; b < dim_ / kKvBlock; b++) {
+            int8_t code[kKvBlock];
+            scales(k_)[b * kPageTokens + slot_] = quant::float_to_half(quantize_block(key + kKvBlock * b, kKvBlock, code));
+            for (int d = 0; d < kKvBlock; d++) codes(k_)[(kKvBlock * b + d) * kPageTokens + slot_] = code[d];
+            scales(v_)[slot_ * (dim_ / kKvBlock) + b] = quant::float_to_half(quantize_block(value + kKvBlock * b, kKvBlock, code));
+            for (int d = 0; d < kKvBlock; d++) codes(v_)[slot_ * dim_ + kKvBlock * b + d] = code[d];
+        }
+    }
+
+private:
+    static uint16_t *halves(uint8_t *page) { return reinterpret_cast<uint16_t *>(page); }
+    static int8_t *codes(uint8_t *page) { return reinterpret_cast<int8_t *>(page); }
+    uint16_t *scales(uint8_t *page) const { return reinterpret_cast<uint16_t *>(page + dim_ * kPageTokens); }
+
+    int dim_;
+    int64_t slot_;
+    KvType type_;
+    uint8_t *k_, *v_;
 };
 
 struct Partial {
@@ -40,19 +95,14 @@ Partial reduce_segment(const AttentionShape &shape, const QueryToken &token, int
     Partial p;
     float score[kKvSegment];
     for (int64_t i = first; i < last; i++) {
-        const CacheSlot slot(shape, token, i, head_kv);
-        float sum = 0;
-        for (int d = 0; d < shape.head_dim; d++) sum = std::fma(q[d], quant::half_to_float(kv.k[slot.key(d)]), sum);
-        score[i - first] = sum * shape.scale;
+        score[i - first] = CacheSlot(shape, token, i, head_kv, kv).score(q) * shape.scale;
         p.m = std::max(p.m, score[i - first]);
     }
     float lane[16] = {};
     for (int64_t i = first; i < last; i++) {
-        const CacheSlot slot(shape, token, i, head_kv);
         const float weight = exp(score[i - first] - p.m);
         lane[i % 16] += weight; // segments begin at multiples of 16
-        for (int d = 0; d < shape.head_dim; d++)
-            p.o[d] = std::fma(weight, quant::half_to_float(kv.v[slot.value(shape.head_dim, d)]), p.o[d]);
+        CacheSlot(shape, token, i, head_kv, kv).add_value(weight, p.o);
     }
     p.l = sum_tree16(lane);
     return p;
@@ -84,11 +134,7 @@ void rope_store(Worker &worker, const AttentionShape &shape, const QueryToken *t
             const float *value = v + (t * shape.n_head_kv + h) * dim;
             if (r.k_gain) norm_head(key, dim, r.k_gain, r.eps);
             rotate(key, half, cos, sin);
-            const CacheSlot slot(shape, tokens[t], position, h);
-            for (int d = 0; d < dim; d++) {
-                kv.k[slot.key(d)] = quant::float_to_half(key[d]);
-                kv.v[slot.value(dim, d)] = quant::float_to_half(value[d]);
-            }
+            CacheSlot(shape, tokens[t], position, h, kv).store(key, value);
         }
     }
 }

@@ -7,8 +7,6 @@
 
 namespace tr::cpu::reference {
 
-namespace {
-
 // Codes of n values; returns the scale.
 float quantize_block(const float *x, int n, int8_t *q) {
     uint32_t largest = 0;
@@ -21,6 +19,8 @@ float quantize_block(const float *x, int n, int8_t *q) {
     for (int i = 0; i < n; i++) q[i] = static_cast<int8_t>(std::nearbyint(x[i] * factor));
     return magnitude / 127.0f;
 }
+
+namespace {
 
 // Values [first, first+count) of one column, in all forms. `first` is a multiple of 256; count is 256 or goes to the end.
 void prepare_values(const float *x, int64_t first, int64_t count, int64_t n, int64_t k, uint32_t forms, int64_t column,

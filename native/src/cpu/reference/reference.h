@@ -30,6 +30,9 @@ float norm_scale(const float *x, int64_t k, float eps);
 // e^value as exp.h says; 0 below kExpLow, at most e^kExpHigh.
 float exp(float value);
 
+// Codes of n values; returns the scale.
+float quantize_block(const float *x, int n, int8_t *q);
+
 // Sums over the 16 lanes of a reduction: lane i takes in lane i+8, then i+4, i+2, i+1.
 template <class T> T sum_tree16(T (&lane)[16]) {
     for (int width = 8; width > 0; width /= 2)

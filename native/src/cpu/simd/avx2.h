@@ -73,6 +73,7 @@ TR_INLINE VecI to_int(VecF a) { return _mm256_cvtps_epi32(a); }
 TR_INLINE VecI bits(VecF a) { return _mm256_castps_si256(a); }
 TR_INLINE VecF from_bits(VecI a) { return _mm256_castsi256_ps(a); }
 TR_INLINE VecF load_half(const uint16_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))); }
+TR_INLINE VecF broadcast_half(const uint16_t *p) { return _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(*p))); }
 TR_INLINE VecF load_bfloat(const uint16_t *p) { return from_bits(shift_left32<16>(widen_u16(p))); }
 TR_INLINE void store_half(uint16_t *p, VecF v) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(p), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));

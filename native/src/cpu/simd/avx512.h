@@ -67,6 +67,7 @@ TR_INLINE VecI to_int(VecF a) { return _mm512_cvtps_epi32(a); }
 TR_INLINE VecI bits(VecF a) { return _mm512_castps_si512(a); }
 TR_INLINE VecF from_bits(VecI a) { return _mm512_castsi512_ps(a); }
 TR_INLINE VecF load_half(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))); }
+TR_INLINE VecF broadcast_half(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_set1_epi16(static_cast<short>(*p))); }
 TR_INLINE VecF load_bfloat(const uint16_t *p) { return from_bits(shift_left32<16>(widen_u16(p))); }
 TR_INLINE void store_half(uint16_t *p, VecF v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
