@@ -45,18 +45,26 @@ def speed(data: dict) -> list[str]:
     return lines
 
 
+def perplexity(m: dict) -> str:
+    if "perplexity" not in m:
+        return "–"
+    p = m["perplexity"]
+    return f"{p['integer']:.3f} ({100 * (p['integer'] / p['exact_float'] - 1):+.2f}%)"
+
+
 def accuracy(data: dict) -> list[str]:
     lines = ["## Accuracy", "", setting_line(data["setting"]), "",
              "Under teacher forcing. *Clear steps*: llama.cpp's best id leads by more than 0.25 nats; the share is that of "
              "clear steps with the same best id. The KL divergence is that of the integer path from float32 arithmetic on "
-             "the dequantized weights, per step.", "",
-             "| model | steps | clear | agree | mean log-prob. difference | mean KL | largest KL |",
-             "|---|---:|---:|---:|---:|---:|---:|"]
+             "the dequantized weights, per step; perplexity, on a fixed text, is that of the integer path, with what it is "
+             "more than that of float32 arithmetic.", "",
+             "| model | steps | clear | agree | mean log-prob. difference | mean KL | largest KL | perplexity |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|"]
     for m in data["models"]:
         g, e = m["golden"], m["exact_float"]
         share = 100 * g["clear_steps_agree"] / g["clear_steps"]
         lines.append(f"| {m['model']} | {g['steps']} | {g['clear_steps']} | {share:.1f}% | "
-                     f"{g['mean_abs_logprob_difference']:.4f} | {e['mean_kl']:.5f} | {e['max_kl']:.4f} |")
+                     f"{g['mean_abs_logprob_difference']:.4f} | {e['mean_kl']:.5f} | {e['max_kl']:.4f} | {perplexity(m)} |")
     return [*lines, ""]
 
 

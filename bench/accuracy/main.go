@@ -18,6 +18,8 @@ import (
 	"github.com/tokenrouter/tokenrouter/bench/report"
 	"github.com/tokenrouter/tokenrouter/bench/teacher"
 	"github.com/tokenrouter/tokenrouter/bindings"
+	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/tokenizer"
 )
 
 // result is one model's part of the output.
@@ -26,21 +28,32 @@ type result struct {
 	File       string             `json:"file"`
 	Golden     teacher.Agreement  `json:"golden"`
 	ExactFloat teacher.Divergence `json:"exact_float"`
+	Perplexity perplexity         `json:"perplexity"`
 	Seconds    float64            `json:"seconds"`
 }
 
+// perplexity is that of the beginning of a fixed text.
+type perplexity struct {
+	Tokens  int     `json:"tokens"`
+	Integer float64 `json:"integer"`
+	Exact   float64 `json:"exact_float"`
+}
+
+// textTokens is how much of the text is read.
+const textTokens = 2000
+
 func main() {
-	models := flag.String("models", os.Getenv("TOKENROUTER_MODELS"), "directory of the GGUF files")
+	dir := flag.String("models", os.Getenv("TOKENROUTER_MODELS"), "directory of the GGUF files")
 	goldenDir := flag.String("golden", "tests/testdata", "directory of the golden answers")
 	out := flag.String("out", "", "file to write; default: standard output")
 	flag.Parse()
-	if err := run(*models, *goldenDir, *out); err != nil {
+	if err := run(*dir, *goldenDir, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
 		os.Exit(1)
 	}
 }
 
-func run(models, goldenDir, out string) error {
+func run(dir, goldenDir, out string) error {
 	library, err := bindings.Load("")
 	if err != nil {
 		return err
@@ -56,7 +69,7 @@ func run(models, goldenDir, out string) error {
 		if err != nil {
 			return err
 		}
-		r, err := measure(library, filepath.Join(models, m.file), golden.Models[m.name])
+		r, err := measure(library, filepath.Join(dir, m.file), golden.Models[m.name], filepath.Join(goldenDir, "perplexity.txt"))
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
@@ -76,7 +89,7 @@ func run(models, goldenDir, out string) error {
 	return os.WriteFile(out, text, 0o644)
 }
 
-func measure(library *bindings.Library, path string, answers []teacher.Answer) (r result, err error) {
+func measure(library *bindings.Library, path string, answers []teacher.Answer, text string) (r result, err error) {
 	start := time.Now()
 	integer, err := teacher.Open(library, path, false)
 	if err != nil {
@@ -91,7 +104,34 @@ func measure(library *bindings.Library, path string, answers []teacher.Answer) (
 		return r, err
 	}
 	defer func() { err = errors.Join(err, exact.Close()) }()
-	r.ExactFloat, err = teacher.Diverge(exact, integer, answers)
+	if r.ExactFloat, err = teacher.Diverge(exact, integer, answers); err != nil {
+		return r, err
+	}
+	ids, err := tokens(path, text)
+	if err != nil {
+		return r, err
+	}
+	if r.Perplexity.Integer, r.Perplexity.Tokens, err = integer.Perplexity(ids); err != nil {
+		return r, err
+	}
+	r.Perplexity.Exact, _, err = exact.Perplexity(ids)
 	r.Seconds = time.Since(start).Seconds()
 	return r, err
+}
+
+// tokens are the first ones of the text as the model reads it.
+func tokens(model, text string) ([]int32, error) {
+	m, err := models.Open(model)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(text)
+	if err != nil {
+		return nil, fmt.Errorf("text for the perplexity: %w", err)
+	}
+	ids := m.Tokenizer().Encode(string(content), tokenizer.Options{})
+	if len(ids) < textTokens {
+		return nil, fmt.Errorf("text for the perplexity: %d tokens, %d are needed", len(ids), textTokens)
+	}
+	return ids[:textTokens], nil
 }

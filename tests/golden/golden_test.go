@@ -2,12 +2,15 @@
 package golden
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/tokenrouter/tokenrouter/bench/teacher"
 	"github.com/tokenrouter/tokenrouter/bindings"
+	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/tokenizer"
 	"github.com/tokenrouter/tokenrouter/tests/internal/realmodels"
 )
 
@@ -63,4 +66,23 @@ func TestIntegerPathIsCloseToExactFloat(t *testing.T) {
 			require.Less(t, got.Mean, 0.01)
 		})
 	}
+}
+
+// Perplexity on a fixed text: integer activations must not cost quality. The text was written by Qwen2.5-Coder-0.5B-Instruct, sampled at
+// temperature 0.8.
+func TestPerplexityIsThatOfExactFloat(t *testing.T) {
+	const tokens = 20000
+	text, err := os.ReadFile("../testdata/perplexity.txt")
+	require.NoError(t, err)
+	m, err := models.Open(realmodels.Path(t, realmodels.SmolLM2))
+	require.NoError(t, err)
+	ids := m.Tokenizer().Encode(string(text), tokenizer.Options{})
+	require.GreaterOrEqual(t, len(ids), tokens)
+	integer, n, err := open(t, realmodels.SmolLM2, false).Perplexity(ids[:tokens])
+	require.NoError(t, err)
+	exact, _, err := open(t, realmodels.SmolLM2, true).Perplexity(ids[:tokens])
+	require.NoError(t, err)
+	t.Logf("%d tokens: %.4f with integer activations, %.4f with float ones, %+.3f%%", n, integer, exact, 100*(integer/exact-1))
+	require.NotEqual(t, exact, integer)
+	require.InEpsilon(t, exact, integer, 0.003)
 }

@@ -1,14 +1,13 @@
 #include "arch/experts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "arch/decoder.h"
 
 namespace tr::arch {
 
-void choose_experts(const float *scores, int32_t n_expert, int32_t n_used, int32_t *chosen, float *weight) {
+void choose_experts(const cpu::Ops &ops, const float *scores, int32_t n_expert, int32_t n_used, int32_t *chosen, float *weight) {
     // Insertion into a short list. What is not a number is never larger, and makes the weights so.
     int32_t n = 0;
     for (int32_t e = 0; e < n_expert; e++) {
@@ -21,11 +20,10 @@ void choose_experts(const float *scores, int32_t n_expert, int32_t n_used, int32
     }
     const float largest = scores[chosen[0]];
     std::sort(chosen, chosen + n_used);
+    for (int32_t i = 0; i < n_used; i++) weight[i] = scores[chosen[i]];
+    ops.exp_shifted(weight, n_used, largest, 1, weight); // the kernels' own: the C library's differs from machine to machine
     double sum = 0;
-    for (int32_t i = 0; i < n_used; i++) {
-        weight[i] = std::exp(scores[chosen[i]] - largest);
-        sum += static_cast<double>(weight[i]);
-    }
+    for (int32_t i = 0; i < n_used; i++) sum += static_cast<double>(weight[i]);
     for (int32_t i = 0; i < n_used; i++) weight[i] = static_cast<float>(static_cast<double>(weight[i]) / sum);
 }
 
@@ -74,7 +72,7 @@ void Decoder::add_experts(cpu::Worker &w, Workspace &workspace, int64_t n, const
     ops_.matmul(w, experts.router, h, n, nullptr, ws.scores.data(), shape.n_expert);
     w.join();
     for (int64_t i; (i = w.next(n)) < n;)
-        choose_experts(ws.scores.data() + i * shape.n_expert, shape.n_expert, shape.n_expert_used, ws.chosen.data() + i * n_used,
+        choose_experts(ops_, ws.scores.data() + i * shape.n_expert, shape.n_expert, shape.n_expert_used, ws.chosen.data() + i * n_used,
                        ws.weight.data() + i * n_used);
     w.join();
     for (int64_t i; (i = w.next(1)) < 1;) arrange(ws, n, shape.n_expert, shape.n_expert_used);

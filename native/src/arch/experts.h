@@ -14,6 +14,6 @@ struct Experts {
 
 // The n_used experts with the largest scores (ties go to the lower index), rising by index, and the softmax over their
 // scores: what a softmax over all, taken for the chosen and divided by their sum, comes to.
-void choose_experts(const float *scores, int32_t n_expert, int32_t n_used, int32_t *chosen, float *weight);
+void choose_experts(const cpu::Ops &ops, const float *scores, int32_t n_expert, int32_t n_used, int32_t *chosen, float *weight);
 
 } // namespace tr::arch

@@ -20,9 +20,8 @@ public:
     explicit Weights(uint32_t seed) : random_(seed) {}
 
     Bytes floats(uint64_t n, float mean, float deviation) {
-        std::normal_distribution<float> normal(mean, deviation);
         Bytes out;
-        for (uint64_t i = 0; i < n; i++) put(out, normal(random_));
+        for (uint64_t i = 0; i < n; i++) put(out, mean + deviation * normal());
         return out;
     }
 
@@ -35,7 +34,14 @@ public:
     }
 
 private:
-    float scale() { return std::uniform_real_distribution<float>(0.5f, 1.5f)(random_); }
+    // Of the standard library only the generator gives the same numbers everywhere; its distributions do not.
+    float uniform() { return static_cast<float>(random_() >> 8) * 0x1p-24f; }
+    float scale() { return 0.5f + uniform(); }
+    float normal() { // the sum of four uniforms is close enough
+        float sum = -2;
+        for (int i = 0; i < 4; i++) sum += uniform();
+        return sum * 1.7320508f;
+    }
     uint16_t half(float x) { return quant::float_to_half(x); }
     template <class T, size_t N> void fill(T (&codes)[N]) {
         for (T &c : codes) c = static_cast<T>(random_());
@@ -63,9 +69,9 @@ private:
         };
         switch (type) {
         case Type::F32: break;
-        case Type::F16: put(out, half(std::normal_distribution<float>(0, deviation)(random_))); break;
+        case Type::F16: put(out, half(deviation * normal())); break;
         case Type::BF16: {
-            const float v = std::normal_distribution<float>(0, deviation)(random_);
+            const float v = deviation * normal();
             put(out, static_cast<uint16_t>(std::bit_cast<uint32_t>(v) >> 16));
             break;
         }
