@@ -65,7 +65,6 @@ type row struct {
 	hidden    uintptr
 	logits    uintptr
 	headLogit float32
-	reserved  int32
 }
 
 // batch is tr_batch.

@@ -1,7 +1,6 @@
 package sched_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -75,10 +74,10 @@ func TestFullQueueIsFair(t *testing.T) {
 		// Two requests end every 3 s: that is when it is worth trying again. Until the first has, nobody knows.
 		var full *sched.QueueFullError
 		synctest.Wait()
-		require.True(t, errors.As(take("another"), &full))
+		require.ErrorAs(t, take("another"), &full)
 		require.Equal(t, sched.QueueFullError{Live: 2, Queued: 62, Retry: time.Second}, *full)
 		time.Sleep(30 * time.Second)
-		require.True(t, errors.As(take("greedy"), &full))
+		require.ErrorAs(t, take("greedy"), &full)
 		require.GreaterOrEqual(t, full.Retry, time.Second)
 		require.LessOrEqual(t, full.Retry, 3*time.Second)
 		for _, s := range all {

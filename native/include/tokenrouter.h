@@ -254,7 +254,6 @@ typedef struct tr_row {
     const float *hidden;    /* [n_embd] or NULL */
     const float *logits;    /* [n_vocab] or NULL */
     float head_logit;       /* of `head`, before the logistic function; 0 without one; NaN if the row's logits are not finite */
-    int32_t reserved;
 } tr_row;
 
 typedef struct tr_batch {

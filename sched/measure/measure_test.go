@@ -51,7 +51,7 @@ func TestSequences(t *testing.T) {
 	require.Equal(t, 40, s.at)
 	require.NoError(t, s.extend(4, false))
 	require.Equal(t, 40, s.at)
-	require.Equal(t, 4, len(s.batch.Segments[1].Tokens))
+	require.Len(t, s.batch.Segments[1].Tokens, 4)
 	require.NoError(t, s.extend(1, true))
 	require.Equal(t, 41, s.at)
 	require.Equal(t, s.batch.Rows[1].Out.Token, s.tokens[1][0])
