@@ -22,15 +22,16 @@ type local struct {
 	history *History     // of tokens, when penalties are set
 	known   []int        // [models of the route] how many of tokens the other model is believed to have
 
-	urgent  bool      // waits for no threshold: no token is committed yet, or the extend is under way
-	own     bool      // the last token was written here and is not in the cache: extending it is decode
-	rebuild int       // positions below this were in the cache once and lost to an eviction
-	since   time.Time // when it came to wait; kept with a maximal wait only
-	pages   int       // waiting: KV pages that its tokens and one more need
-	round   uint64    // with StepSync: the round in which its last token was written
-	take    int       // tokens of the step being planned or run
-	row     int       // index of its row in the step, or -1
-	device  bool      // part of the step on the device: its pages are being written, also when it is finished
+	urgent   bool      // waits for no threshold: no token is committed yet, or the extend is under way
+	own      bool      // the last token was written here and is not in the cache: extending it is decode
+	recalled int       // positions found in the cache when it last came to have nothing there
+	rebuild  int       // positions below this were in the cache once and lost to an eviction
+	since    time.Time // when it came to wait; kept with a maximal wait only
+	pages    int       // waiting: KV pages that its tokens and one more need
+	round    uint64    // with StepSync: the round in which its last token was written
+	take     int       // tokens of the step being planned or run
+	row      int       // index of its row in the step, or -1
+	device   bool      // part of the step on the device: its pages are being written, also when it is finished
 
 	left      time.Time // pending: since when; kept for an observer
 	away      int       // pending: index of the model that has it

@@ -82,6 +82,7 @@ type BatchRecord struct {
 	Decode     int       // tokens that the model itself had just written
 	Resume     int       // tokens that came from peers
 	Rebuild    int       // tokens of any kind extended again after an eviction
+	Recalled   int       // tokens that need not be extended: their pages were in the cache
 	Waiting    int       // requests that waited at the model and are not in the batch
 	Pending    int       // requests of this subserver that were away at a peer
 	Evicted    int       // requests that lost their KV pages to make room for the batch

@@ -27,11 +27,15 @@ func (s *subserver) plan() {
 			continue
 		}
 		others := min(limit-len(st.picked)-1, left) // they get a token each
+		empty := l.cache.Length() == 0
+		if empty {
+			s.recall(l)
+		}
 		full := min(l.need(), s.engine.options.PrefillChunk)
 		l.take = min(full, max(1, budget-others))
 		// A single token of a chunk is not worth its overhead, unless nobody else goes.
 		worthwhile := l.take == full || l.take > 1 || len(st.picked) == 0
-		if worthwhile && s.makeRoom(l) {
+		if worthwhile && s.makeRoom(l, empty) {
 			budget -= l.take
 			s.pick(l)
 		}
@@ -66,6 +70,8 @@ func (s *subserver) pick(l *local) {
 		})
 	}
 	st.picked = append(st.picked, l)
+	st.record.Recalled += l.recalled
+	l.recalled = 0
 	st.record.add(l, from, to)
 	if s.engine.observer.Batch != nil {
 		st.record.Requests, st.record.Lengths = append(st.record.Requests, l.id), append(st.record.Lengths, l.take)

@@ -5,11 +5,11 @@ package sched
 // already in the batch. Nobody can take pages from the oldest request, so it always gets on, whatever the others do;
 // when it ends another is the oldest. That is why nothing deadlocks on memory.
 //
-// A request with nothing in the cache is given pages for all its tokens at once: were it given those of one chunk, two
-// that do not fit together would rebuild bit by bit what the other one then takes away.
-func (s *subserver) makeRoom(l *local) bool {
+// An empty request, one that had nothing in the cache, is given pages for all its tokens at once: were it given those of one
+// chunk, two that do not fit together would rebuild bit by bit what the other one then takes away.
+func (s *subserver) makeRoom(l *local, empty bool) bool {
 	reach := l.cache.Length() + l.take
-	if l.cache.Length() == 0 {
+	if empty {
 		reach = len(l.tokens)
 	}
 	lacking := s.pool.Lacking(l.cache, reach)
@@ -17,16 +17,37 @@ func (s *subserver) makeRoom(l *local) bool {
 		return true
 	}
 	if lacking > s.pool.FreePages() && lacking > s.pool.FreePages()+s.evictable(l) {
+		s.letGo(l, empty)
 		return false // taking what there is would help nobody
 	}
 	for lacking > s.pool.FreePages() {
-		s.evict(s.youngest(l))
+		v := s.youngest(l)
+		if v == nil { // what they had is shared with those in the batch
+			s.letGo(l, empty)
+			return false
+		}
+		s.evict(v)
 	}
 	if err := s.pool.Reserve(l.cache, reach); err != nil {
 		s.engine.fault(s.name, err)
 		return false
 	}
 	return true
+}
+
+// recall gives an empty request the pages of its beginning that are in the cache. The last token is left to be extended, for
+// its row.
+func (s *subserver) recall(l *local) {
+	if !s.engine.options.NoPrefixCache {
+		l.recalled = s.pool.Match(l.cache, l.tokens[:len(l.tokens)-1])
+	}
+}
+
+// letGo undoes a recall: a request that cannot go on holds no pages that others may want.
+func (s *subserver) letGo(l *local, empty bool) {
+	if empty {
+		s.pool.Clear(l.cache)
+	}
 }
 
 // prey reports whether l may take the pages of v.

@@ -83,6 +83,9 @@ func (s *subserver) proceed(l *local, done *settled) {
 	if err := s.pool.Advance(l.cache, l.take); err != nil {
 		s.engine.fault(s.name, err)
 	}
+	if !s.engine.options.NoPrefixCache {
+		s.pool.Publish(l.cache, l.tokens)
+	}
 	if l.row < 0 { // a chunk, not the last: go on without waiting for a threshold again
 		l.urgent = true
 		s.move(l, Waiting)

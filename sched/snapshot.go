@@ -18,8 +18,9 @@ type ModelSnapshot struct {
 	Waiting   int
 	Running   int
 	Pending   int
-	Pages     int // of the KV cache
-	FreePages int
+	Pages     int    // of the KV cache
+	FreePages int    // those with known contents, which are kept until they are needed, included
+	Cached    int    // of FreePages: those with known contents
 	Steps     uint64 // since the start
 
 	Threshold int           // requests that a step waits for now
@@ -46,7 +47,7 @@ func (e *Engine) Snapshot() Snapshot {
 		m := ModelSnapshot{
 			Name: s.name, Live: len(s.live),
 			Waiting: s.counts[Waiting], Running: s.counts[Running], Pending: s.counts[Pending],
-			Pages: s.pool.Pages(), FreePages: s.pool.FreePages(), Steps: s.steps,
+			Pages: s.pool.Pages(), FreePages: s.pool.FreePages(), Cached: s.pool.CachedPages(), Steps: s.steps,
 			Threshold: s.bound(), Planned: s.ruled(s.visitors), MaxWait: max(0, s.waitLimit()),
 		}
 		latency, known := s.observed.latency()

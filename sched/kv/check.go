@@ -31,6 +31,24 @@ func (p *Pool) Check() error {
 		}
 		owners[page] = -1
 	}
+	idle := 0
+	for i := p.prefixes.after[0]; i != 0; i = p.prefixes.after[i] {
+		page := i - 1
+		if owners[page] != 0 || p.refs[page] != 0 || !p.prefixes.keyed[page] {
+			return fmt.Errorf("kv: page %d is kept for its contents but has %d owners, %d references, contents known: %t",
+				page, owners[page], p.refs[page], p.prefixes.keyed[page])
+		}
+		owners[page] = -1
+		idle++
+	}
+	if idle != p.prefixes.idle {
+		return fmt.Errorf("kv: %d pages are kept for their contents, %d are counted", idle, p.prefixes.idle)
+	}
+	for page, known := range p.prefixes.keyed {
+		if at, ok := p.prefixes.index[p.prefixes.keys[page]]; known && (!ok || int(at) != page) {
+			return fmt.Errorf("kv: the contents of page %d are known but lead to page %d", page, at)
+		}
+	}
 	for page, n := range owners {
 		if n == -1 {
 			continue

@@ -10,10 +10,14 @@
 //	                           ^ Length         ^ Reserved
 //
 // Invariants, checked by [Pool.Check]:
-//   - every page is free, or in the tables of as many sequences as it has references;
+//   - every page is free, or kept for its contents without an owner, or in the tables of as many sequences as it has
+//     references;
 //   - no page is twice in one table;
 //   - a table never has more pages than its Reserved tokens take, and Length <= Reserved;
 //   - only full pages, below the Length of every owner, are shared: a step writes no page that another one reads.
+//
+// A full page can be published: then its contents, which are those of all tokens up to its end, can be found again by another
+// sequence that begins with the same tokens. When its last owner is gone it is kept until its memory is needed.
 //
 // Nothing here is safe for concurrent use: the owner of a pool guards it.
 package kv

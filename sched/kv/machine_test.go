@@ -8,16 +8,25 @@ import (
 )
 
 // machine drives a pool beside the plainest model there is: cells that hold what was written to them, and for every
-// sequence the list of what it wrote. Reading a sequence through its page table must give that list.
+// sequence the list of its tokens. What is written at a position is a digest of all tokens up to it, as keys and values are.
+// Reading a sequence through its page table must give the digests of its tokens.
 type machine struct {
 	pool  *Pool
-	cells [][2]int32 // [pages*pageTokens] (writer's mark, position)
+	cells []uint64 // [pages*pageTokens]
 	seqs  []*Sequence
-	wrote map[*Sequence][][2]int32
-	marks int32
+	wrote map[*Sequence][]int32 // tokens
 }
 
-func (m *machine) cell(s *Sequence, position int) *[2]int32 {
+// digest is what stands at the last position of tokens.
+func digest(tokens []int32) uint64 {
+	h := uint64(14695981039346656037)
+	for _, t := range tokens {
+		h = (h ^ uint64(t+1)) * 1099511628211
+	}
+	return h
+}
+
+func (m *machine) cell(s *Sequence, position int) *uint64 {
 	n := m.pool.pageTokens
 	return &m.cells[int(s.pages[position/n])*n+position%n]
 }
@@ -37,7 +46,7 @@ func TestPoolStateMachine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &machine{pool: pool, cells: make([][2]int32, pages*pageTokens), wrote: make(map[*Sequence][][2]int32)}
+		m := &machine{pool: pool, cells: make([]uint64, pages*pageTokens), wrote: make(map[*Sequence][]int32)}
 		t.Repeat(map[string]func(*rapid.T){
 			"new": func(t *rapid.T) { m.seqs = append(m.seqs, pool.New()) },
 			"extend": func(t *rapid.T) {
@@ -50,15 +59,29 @@ func TestPoolStateMachine(t *testing.T) {
 				if err != nil {
 					return
 				}
-				m.marks++
 				for i := s.Length(); i < s.Length()+n; i++ {
-					mark := [2]int32{m.marks, int32(i)}
-					*m.cell(s, i) = mark
-					m.wrote[s] = append(m.wrote[s], mark)
+					m.wrote[s] = append(m.wrote[s], rapid.Int32Range(0, 1).Draw(t, "token"))
+					*m.cell(s, i) = digest(m.wrote[s])
 				}
 				if err := pool.Advance(s, n); err != nil {
 					t.Fatal(err)
 				}
+				if rapid.Bool().Draw(t, "publish") {
+					pool.Publish(s, m.wrote[s])
+				}
+			},
+			"match": func(t *rapid.T) {
+				s := pool.New()
+				m.seqs = append(m.seqs, s)
+				tokens := rapid.SliceOfN(rapid.Int32Range(0, 1), 0, 12).Draw(t, "tokens")
+				if other := m.pick(t); rapid.Bool().Draw(t, "of another") {
+					tokens = append(append([]int32(nil), m.wrote[other]...), tokens...)
+				}
+				n := pool.Match(s, tokens)
+				if n%pageTokens != 0 || n != s.Length() || n > len(tokens) {
+					t.Fatalf("matched %d of %d tokens", n, len(tokens))
+				}
+				m.wrote[s] = append([]int32(nil), tokens[:n]...)
 			},
 			"truncate": func(t *rapid.T) {
 				s := m.pick(t)
@@ -77,7 +100,7 @@ func TestPoolStateMachine(t *testing.T) {
 					t.Fatalf("fork of %d has %d: %v", n, c.Length(), err)
 				}
 				m.seqs = append(m.seqs, c)
-				m.wrote[c] = append([][2]int32(nil), m.wrote[s][:c.Length()]...)
+				m.wrote[c] = append([]int32(nil), m.wrote[s][:c.Length()]...)
 			},
 			"clear": func(t *rapid.T) {
 				s := m.pick(t)
@@ -103,8 +126,8 @@ func TestPoolStateMachine(t *testing.T) {
 					if s.Length() != len(m.wrote[s]) {
 						t.Fatalf("length %d, wrote %d", s.Length(), len(m.wrote[s]))
 					}
-					for i, want := range m.wrote[s] {
-						if got := *m.cell(s, i); got != want {
+					for i := range m.wrote[s] {
+						if got, want := *m.cell(s, i), digest(m.wrote[s][:i+1]); got != want {
 							t.Fatalf("position %d holds %v, wrote %v", i, got, want)
 						}
 					}

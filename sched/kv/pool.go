@@ -14,12 +14,14 @@ type Pool struct {
 	free       []int32 // a stack: the page freed last is used first, while it is warm
 	refs       []int32 // [pages] sequences that have the page in their table
 	sequences  map[*Sequence]struct{}
+	prefixes   prefixes
 }
 
 // Sequence is one request's part of a cache. It is made by Pool.New and ends with Pool.Free.
 type Sequence struct {
 	pages  []int32
 	length int
+	keys   []key // of the first full pages, as far as they have been looked at
 }
 
 // NewPool returns a pool of `pages` free pages of `pageTokens` tokens each.
@@ -28,7 +30,7 @@ func NewPool(pages, pageTokens int) (*Pool, error) {
 		return nil, fmt.Errorf("a KV cache needs at least 1 page of at least 1 token, not %d of %d", pages, pageTokens)
 	}
 	p := &Pool{pageTokens: pageTokens, free: make([]int32, pages), refs: make([]int32, pages),
-		sequences: make(map[*Sequence]struct{})}
+		sequences: make(map[*Sequence]struct{}), prefixes: newPrefixes(pages)}
 	for i := range p.free {
 		p.free[i] = int32(pages - 1 - i) // page 0 is on top
 	}
@@ -38,8 +40,8 @@ func NewPool(pages, pageTokens int) (*Pool, error) {
 // Pages is the number of pages of the cache, free or not.
 func (p *Pool) Pages() int { return len(p.refs) }
 
-// FreePages is the number of pages that belong to nobody.
-func (p *Pool) FreePages() int { return len(p.free) }
+// FreePages is the number of pages that belong to nobody, those included whose contents are still known.
+func (p *Pool) FreePages() int { return len(p.free) + p.prefixes.idle }
 
 // PagesFor is the number of pages that `tokens` tokens take.
 func (p *Pool) PagesFor(tokens int) int { return (tokens + p.pageTokens - 1) / p.pageTokens }
@@ -66,13 +68,12 @@ func (p *Pool) Lacking(s *Sequence, tokens int) int {
 // many pages are lacking.
 func (p *Pool) Reserve(s *Sequence, tokens int) error {
 	n := p.Lacking(s, tokens)
-	if n > len(p.free) {
+	if n > p.FreePages() {
 		return fmt.Errorf("%w: %d more are needed for %d tokens, %d of %d are free",
-			ErrNoPages, n, tokens, len(p.free), len(p.refs))
+			ErrNoPages, n, tokens, p.FreePages(), len(p.refs))
 	}
 	for range n {
-		page := p.free[len(p.free)-1]
-		p.free = p.free[:len(p.free)-1]
+		page := p.take()
 		p.refs[page] = 1
 		s.pages = append(s.pages, page)
 	}
@@ -98,10 +99,14 @@ func (p *Pool) Truncate(s *Sequence, length int) (int, error) {
 		length -= length % p.pageTokens
 	}
 	keep := p.PagesFor(length)
-	for _, page := range s.pages[keep:] {
-		p.release(page)
-	}
+	p.release(s.pages[keep:])
 	s.pages, s.length = s.pages[:keep], length
+	if full := length / p.pageTokens; full < len(s.keys) {
+		s.keys = s.keys[:full]
+		if full < keep {
+			p.prefixes.unname(s.pages[full]) // it will be written again
+		}
+	}
 	return length, nil
 }
 
@@ -115,6 +120,7 @@ func (p *Pool) Fork(s *Sequence, length int) (*Sequence, error) {
 	child := p.New()
 	child.pages = append(child.pages, s.pages[:n]...)
 	child.length = n * p.pageTokens
+	child.keys = append(child.keys, s.keys[:min(n, len(s.keys))]...)
 	for _, page := range child.pages {
 		p.refs[page]++
 	}
@@ -123,10 +129,8 @@ func (p *Pool) Fork(s *Sequence, length int) (*Sequence, error) {
 
 // Clear gives all pages of a sequence back. Its length becomes 0; it can be used again.
 func (p *Pool) Clear(s *Sequence) {
-	for _, page := range s.pages {
-		p.release(page)
-	}
-	s.pages, s.length = s.pages[:0], 0
+	p.release(s.pages)
+	s.pages, s.keys, s.length = s.pages[:0], s.keys[:0], 0
 }
 
 // Free ends a sequence and gives its pages back.
@@ -135,9 +139,29 @@ func (p *Pool) Free(s *Sequence) {
 	delete(p.sequences, s)
 }
 
-func (p *Pool) release(page int32) {
-	p.refs[page]--
-	if p.refs[page] == 0 {
-		p.free = append(p.free, page)
+// take takes a page that belongs to nobody, rather one without known contents.
+func (p *Pool) take() int32 {
+	last := len(p.free) - 1
+	if last < 0 {
+		return p.prefixes.oldest()
+	}
+	page := p.free[last]
+	p.free = p.free[:last]
+	return page
+}
+
+// release counts an owner of each page off. The last pages go first: without the pages before it the contents of a page are
+// of no use, so these should be there longer.
+func (p *Pool) release(pages []int32) {
+	for i := len(pages) - 1; i >= 0; i-- {
+		page := pages[i]
+		p.refs[page]--
+		switch {
+		case p.refs[page] > 0:
+		case p.prefixes.keyed[page]:
+			p.prefixes.keep(page)
+		default:
+			p.free = append(p.free, page)
+		}
 	}
 }

@@ -24,6 +24,7 @@ type Metrics struct {
 	pending   *prometheus.HistogramVec
 	running   *prometheus.CounterVec
 	appended  *prometheus.CounterVec // by model and kind
+	recalled  *prometheus.CounterVec
 	committed *prometheus.CounterVec
 	handoffs  *prometheus.CounterVec // by from and to
 	evictions *prometheus.CounterVec
@@ -36,8 +37,8 @@ type Metrics struct {
 
 // perModel are the metrics of one model, looked up once.
 type perModel struct {
-	steps, requests, rows, extends                                        prometheus.Observer
-	running, prefill, decode, resume, rebuild, committed, evicted, failed prometheus.Counter
+	steps, requests, rows, extends                                                  prometheus.Observer
+	running, prefill, decode, resume, rebuild, recalled, committed, evicted, failed prometheus.Counter
 }
 
 // New makes the metrics of an engine that is still to be made.
@@ -63,6 +64,7 @@ func New() *Metrics {
 	m.pending = histogram("pending_seconds", "Time that a request was away from a model, at peers.", seconds, "model")
 	m.running = counter("running_seconds_total", "Time of requests in steps, summed over the requests.", "model")
 	m.appended = counter("appended_tokens_total", "Tokens taken in: of prompts (prefill), just written by the model (decode), from peers (resume), again after an eviction (rebuild).", "model", "kind")
+	m.recalled = counter("recalled_tokens_total", "Tokens that did not have to be taken in, because their pages were in the KV cache.", "model")
 	m.committed = counter("tokens_total", "Tokens written.", "model")
 	m.handoffs = counter("handoffs_total", "Requests handed from one model to another.", "from", "to")
 	m.evictions = counter("evictions_total", "Requests that lost their KV pages to others.", "model")
@@ -109,6 +111,7 @@ func (m *Metrics) batch(r sched.BatchRecord) {
 	p.decode.Add(float64(r.Decode))
 	p.resume.Add(float64(r.Resume))
 	p.rebuild.Add(float64(r.Rebuild))
+	p.recalled.Add(float64(r.Recalled))
 	p.committed.Add(float64(r.Committed))
 	p.evicted.Add(float64(r.Evicted))
 	if r.Err != nil {
@@ -125,7 +128,7 @@ func (m *Metrics) model(name string) *perModel {
 		p = &perModel{
 			steps: m.steps.WithLabelValues(name), requests: m.requests.WithLabelValues(name), rows: m.rows.WithLabelValues(name),
 			extends: m.extends.WithLabelValues(name), running: m.running.WithLabelValues(name), prefill: kind("prefill"),
-			decode: kind("decode"), resume: kind("resume"), rebuild: kind("rebuild"), committed: m.committed.WithLabelValues(name),
+			decode: kind("decode"), resume: kind("resume"), rebuild: kind("rebuild"), recalled: m.recalled.WithLabelValues(name), committed: m.committed.WithLabelValues(name),
 			evicted: m.evictions.WithLabelValues(name), failed: m.errors.WithLabelValues(name),
 		}
 		m.models[name] = p

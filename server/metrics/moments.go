@@ -20,7 +20,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 var (
 	requestsDesc  = desc("requests", "Requests of the engine: queued, or live.", "state")
 	localDesc     = desc("model_requests", "Requests at a model: waiting for a step, running in one, or pending at a peer.", "model", "state")
-	pagesDesc     = desc("kv_pages", "Pages of the KV cache.", "model", "state")
+	pagesDesc     = desc("kv_pages", "Pages of the KV cache: used by requests, cached for requests that begin in the same way, or free.", "model", "state")
 	thresholdDesc = desc("batch_threshold", "Requests that a model waits for before it starts a step (B).", "model")
 	plannedDesc   = desc("batch_threshold_planned", "B as planned for the present number of live requests, before it is clipped (B*).", "model")
 	waitDesc      = desc("batch_wait_limit_seconds", "Longest time that a request waits for the threshold; 0: no limit.", "model")
@@ -49,7 +49,8 @@ func (m *moments) Collect(out chan<- prometheus.Metric) {
 		gauge(localDesc, float64(x.Waiting), x.Name, "waiting")
 		gauge(localDesc, float64(x.Running), x.Name, "running")
 		gauge(localDesc, float64(x.Pending), x.Name, "pending")
-		gauge(pagesDesc, float64(x.FreePages), x.Name, "free")
+		gauge(pagesDesc, float64(x.FreePages-x.Cached), x.Name, "free")
+		gauge(pagesDesc, float64(x.Cached), x.Name, "cached")
 		gauge(pagesDesc, float64(x.Pages-x.FreePages), x.Name, "used")
 		gauge(thresholdDesc, float64(x.Threshold), x.Name)
 		gauge(plannedDesc, float64(x.Planned), x.Name)
