@@ -19,6 +19,11 @@ list() {
         sed -E 's#^(.*)/[^/]*:[0-9]+:func (Fuzz.*)$#\2 ./\1#'
 }
 
+# Go's fuzzing at times takes its own end for a failure (golang/go#75804, mended in Go 1.27): it says so, and has no input to show.
+ended_late() {
+    grep -q 'context deadline exceeded' "$1" && ! grep -q -e 'Failing input written' -e 'panic:' "$1"
+}
+
 run() { # run NAME PACKAGE: one target; its log is shown if it fails
     local name=$1 package=$2
     local log
@@ -32,14 +37,14 @@ run() { # run NAME PACKAGE: one target; its log is shown if it fails
     else
         set -- "$GO" test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "${FUZZ_SECONDS}s" -fuzzminimizetime 1s -parallel 1
     fi
-    if ! "$@" >"$log" 2>&1; then
+    if ! "$@" >"$log" 2>&1 && ! ended_late "$log"; then
         tail -n 60 "$log" >&2
         echo "fuzz: $name ($package) found a fault; the whole log is $log" >&2
         return 1
     fi
     echo "fuzz: $name ($package): $(grep -E 'number_of_executed_units|execs:' "$log" | tail -n1)"
 }
-export -f run
+export -f run ended_late
 
 list | while read -r name package; do
     if [ $# -eq 0 ] || [[ " $* " == *" $name "* ]]; then echo "$name $package"; fi
