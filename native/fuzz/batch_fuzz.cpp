@@ -124,7 +124,7 @@ tr_arena *open_arena() {
     tr_model_params model_params{};
     model_params.size = sizeof model_params;
     static tr_model *model = nullptr;
-    const tr_arena_params arena_params{sizeof(tr_arena_params), kPages, kTokens, kRows};
+    const tr_arena_params arena_params{sizeof(tr_arena_params), kPages, kTokens, kRows, TR_KV_F16};
     tr_arena *arena = nullptr;
     char err[512] = "";
     if (tr_device_open(&device_params, &device, err, sizeof err) != TR_OK ||

@@ -18,12 +18,13 @@ tr_device *open_device() {
     return device;
 }
 
-// One step of one token. Only what a file asks for beyond this machine's memory may be refused.
-void run(tr_model *model) {
-    const tr_arena_params params{sizeof(tr_arena_params), 1, 1, 1};
+// One step of one token. Only what a file asks for beyond this machine's memory may be refused, and a kind of KV cache that
+// does not fit its heads.
+void run(tr_model *model, int32_t kv_type) {
+    const tr_arena_params params{sizeof(tr_arena_params), 1, 1, 1, kv_type};
     tr_arena *arena = nullptr;
     if (const tr_status status = tr_arena_create(model, &params, &arena, nullptr, 0); status != TR_OK) {
-        if (status != TR_ERR_NO_MEMORY) std::abort();
+        if (status != TR_ERR_NO_MEMORY && !(status == TR_ERR_UNSUPPORTED && kv_type != TR_KV_F16)) std::abort();
         return;
     }
     const int32_t token = 0, page = 0;
@@ -60,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const tr_status status = tr_model_load(device, path.c_str(), &params, &model, err, sizeof err);
     close(fd);
     if (status == TR_OK) {
-        run(model);
+        for (const int32_t kv_type : {TR_KV_F16, TR_KV_Q8_0}) run(model, kv_type);
         tr_model_free(model);
     } else if (status == TR_ERR_INTERNAL || status == TR_ERR_ARGUMENT || status == TR_ERR_DEVICE || err[0] == 0 || model) {
         std::fprintf(stderr, "status %d, \"%s\"\n", status, err);
