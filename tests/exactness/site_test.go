@@ -91,9 +91,11 @@ type site struct {
 // serve starts a server on the lineup and waits until it is ready.
 func serve(t *testing.T, l lineup, batching, chunk int) *site {
 	t.Helper()
-	policy := map[string]any{"policy": "eager", "prefill_chunk": chunk}
+	// The small model first: so it steps while requests are at the large one.
+	policy := map[string]any{"policy": "eager", "order": "small-first", "prefill_chunk": chunk}
 	if batching > 1 {
 		policy["policy"] = "lazy"
+		delete(policy, "order")
 		thresholds := make(map[string]int)
 		for _, name := range l.names() {
 			thresholds[name] = batching
