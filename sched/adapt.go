@@ -19,6 +19,7 @@ type planner struct {
 
 	used  *throughput.System // what the present thresholds were planned for; its Requests mean nothing
 	since time.Time          // when that was
+	rest  time.Time          // when it may plan again
 }
 
 // How often a planner looks, and how far an estimate must have moved for it to plan anew.
@@ -26,6 +27,7 @@ const (
 	planEvery = 250 * time.Millisecond
 	planMoved = 0.15
 	planPause = time.Second
+	planRest  = 20 // times as long as planning took: it is to cost no more than a twentieth of a core
 )
 
 // rule is the threshold of a model at some number of live requests, and how long a request waits for it at most.
@@ -52,11 +54,18 @@ func (p *planner) loop() {
 
 // turn looks once.
 func (p *planner) turn() {
+	now := p.engine.now()
+	if now.Before(p.rest) {
+		return
+	}
 	s, live, ok := p.system()
 	if !ok || live == 0 {
 		return
 	}
-	now := p.engine.now()
+	defer func() {
+		took := p.engine.now().Sub(now)
+		p.rest = now.Add(took * (1 + planRest))
+	}()
 	if p.used == nil || p.moved(s) && now.Sub(p.since) >= planPause {
 		p.used, p.since = s, now
 		p.ready.Store(true)
