@@ -54,6 +54,9 @@ func eager(t *testing.T, make func() *Scenario) float64 {
 // What lazy batching must gain over eager, in the better order, on a GPU-like pair. Thresholds follow the throughput model.
 func TestLazyPays(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	for _, c := range []struct {
 		n     int
 		share float64
@@ -72,6 +75,9 @@ func TestLazyPays(t *testing.T) {
 // Thresholds that follow the model are as good as the best fixed ones, and never worse than none.
 func TestAutoThresholds(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	for name, make := range map[string]func() *Scenario{
 		"gpu":         func() *Scenario { return gpu(16, 0.1) },
 		"gpu, often":  func() *Scenario { return gpu(32, 0.3) },
@@ -111,6 +117,9 @@ func slow(s *Scenario) *Scenario {
 // that are best then.
 func TestAutoFollows(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	s := gpu(16, 0.02)
 	s.Warmup = Duration(10 * time.Second)
 	s.Duration = Duration(100 * time.Second)

@@ -63,6 +63,9 @@ func simulate(t *testing.T, s *Scenario) *Report {
 // The scheduler does what the independent simulation does, for all kinds of routing, apart and on one device.
 func TestSchedulerAgainstJudge(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	for _, n := range []int{1, 4, 16, 64} {
 		for name, routing := range map[string]Routing{
 			"asymmetric": {Share: ptr(0.2)}, "symmetric": {Share: ptr(0.2), Back: ptr(0.5)}, "three": {Weights: []float64{0.6, 0.3, 0.1}},
@@ -95,6 +98,9 @@ func TestSchedulerAgainstJudge(t *testing.T) {
 // On a shared device the orders of eager are B = 1 and B = N.
 func TestEagerOrders(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	for order, b := range map[sched.Order]int{sched.LargeFirst: 1, sched.SmallFirst: 16} {
 		for _, back := range []*float64{nil, ptr(0.5)} {
 			s := scenario(16, true, Routing{Share: ptr(0.1), Back: back}, "2ms+0.02ms", "8ms+0.02ms")
@@ -108,6 +114,9 @@ func TestEagerOrders(t *testing.T) {
 // one; or the small model goes on until all wait for the large one.
 func TestSynchronousPolicies(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	const n, p = 8, 0.2
 	small, large := throughput.Affine{Base: 2e-3, PerRow: 1e-4}, throughput.Affine{Base: 10e-3, PerRow: 2e-4}
 	for _, shared := range []bool{true, false} {

@@ -110,6 +110,9 @@ func fullGrid() bool { return os.Getenv("TOKENROUTER_GRID") == "full" }
 // The cycle chain against the judge: steps vary by 10%.
 func TestCycleAgainstJudge(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	var v verdict
 	t.Run("grid", func(t *testing.T) {
 		requests, shares, ratios := []int{4, 16, 64}, []float64{0.05, 0.1, 0.4}, []float64{2, 8}
@@ -146,6 +149,9 @@ func TestCycleAgainstJudge(t *testing.T) {
 // The same for requests that may stay at the large model.
 func TestSymmetricCycleAgainstJudge(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	var v verdict
 	t.Run("grid", func(t *testing.T) {
 		pairs, ratios := [][2]float64{{0.05, 0.2}, {0.1, 0.1}, {0.2, 0.5}, {0.4, 0.4}, {0.1, 0.9}, {0.5, 0.9}, {0.3, 0.1}}, []float64{8}

@@ -58,6 +58,9 @@ func TestSharedTable(t *testing.T) {
 // The chain against the judge, for both kinds of routing.
 func TestSharedAgainstJudge(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	var v verdict
 	t.Run("grid", func(t *testing.T) {
 		requests, shares := []int{4, 32}, []float64{0.05, 0.3}

@@ -22,6 +22,9 @@ func mix(n int, shared bool, weights ...float64) System {
 // Trajectories against the judge, where no chain goes: three models, and a small model that waits.
 func TestTrajectoryAgainstJudge(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	for _, shared := range []bool{false, true} {
 		for _, c := range []struct {
 			s System
@@ -53,6 +56,9 @@ func TestTrajectoryAgainstJudge(t *testing.T) {
 // The search finds what the judge finds by trying everything, within a percent, and never less than eager.
 func TestOptimumAgainstJudge(t *testing.T) {
 	t.Parallel()
+	if racing {
+		t.Skip("long, and nothing runs in parallel")
+	}
 	for name, s := range map[string]System{
 		"asymmetric apart":  apart(8, 0.4, 1, 8, 0.02),
 		"symmetric apart":   apart(8, 0.5, 0.9, 8, 0),
