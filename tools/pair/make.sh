@@ -23,10 +23,10 @@ cp "$recipe" "$work/recipe.toml"
 step() { echo "make.sh: $*"; "$python" "$@"; }
 [ -e "$work/tokenizer.json" ] || step tokenizer.py --recipe "$recipe" --work "$work"
 step train.py --recipe "$recipe" --work "$work"
-for split in validation test; do
-    step measure.py --recipe "$recipe" --work "$work" --split "$split" --count "${COUNT:-400}"
-done
 for model in small large; do
     step export.py "$model" --recipe "$recipe" --work "$work" --out "$out/$model.gguf"
     step verify.py "$model" --work "$work" --file "$out/$model.gguf"
+done
+for split in validation test; do
+    step measure.py --recipe "$recipe" --work "$work" --split "$split" --count "${COUNT:-400}"
 done
