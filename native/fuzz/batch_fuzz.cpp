@@ -21,6 +21,7 @@ public:
     template <class T> T take() {
         T value{};
         const size_t n = size_ < sizeof value ? size_ : sizeof value;
+        if (n == 0) return value; // an empty input may have no address
         std::memcpy(&value, data_, n);
         data_ += n;
         size_ -= n;
