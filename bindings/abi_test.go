@@ -135,6 +135,7 @@ var constants = map[string]int64{
 	"TR_ERR_DEVICE":        int64(ErrDevice),
 	"TR_ERR_INTERNAL":      int64(ErrInternal),
 	"TR_MODEL_EXACT_FLOAT": modelExactFloat,
+	"TR_MODEL_CHECK_ONLY":  modelCheckOnly,
 	"TR_PAGE_TOKENS":       PageTokens,
 	"TR_MAX_TOP":           MaxTop,
 	"TR_KV_F16":            int64(KVF16),

@@ -10,7 +10,10 @@ import (
 type modelHandle uintptr
 
 // Flags of tr_model_params.
-const modelExactFloat = 1
+const (
+	modelExactFloat = 1
+	modelCheckOnly  = 2
+)
 
 // modelParams is tr_model_params.
 type modelParams struct {
@@ -103,6 +106,26 @@ func (d *Device) LoadModel(path string, o ModelOptions) (*Model, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// CheckModel reads a GGUF file's header and says, as LoadModel would, whether this build runs the model: nothing but the weights
+// themselves goes unchecked. Errors: as LoadModel's.
+func (d *Device) CheckModel(path string) error {
+	file, err := cString("model path", path)
+	if err != nil {
+		return err
+	}
+	if file == nil {
+		return fmt.Errorf("model path: %w: empty", ErrArgument)
+	}
+	params := modelParams{flags: modelCheckOnly}
+	params.size = uint32(unsafe.Sizeof(params)) // safe: a constant
+	if err := d.use(); err != nil {
+		return err
+	}
+	defer d.release()
+	var none modelHandle
+	return d.modelLoad(file, &params, &none)
 }
 
 // tr_status tr_model_load(tr_device *device, const char *path, const tr_model_params *params, tr_model **out, char *err, size_t err_len);

@@ -3,6 +3,8 @@ package models
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/tokenrouter/tokenrouter/models/gguf"
 )
@@ -18,6 +20,17 @@ func checkKind(f *gguf.File) error {
 		return fmt.Errorf("the file is of the type %q (general.type), expected a language model", kind)
 	}
 	return nil
+}
+
+// architectures are those that the native library runs.
+var architectures = []string{"gemma3", "llama", "qwen2", "qwen3", "qwen3moe"}
+
+// checkArchitecture refuses a model that the native library does not run, in its words.
+func checkArchitecture(name string) error {
+	if slices.Contains(architectures, name) {
+		return nil
+	}
+	return fmt.Errorf("architecture %q is not supported; this build runs: %s", name, strings.Join(architectures, ", "))
 }
 
 // checkNumbers refuses numbers that contradict each other.

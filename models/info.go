@@ -51,6 +51,11 @@ func describe(f *gguf.File) (Info, error) {
 		return i, err
 	}
 	whole := len(f.Tensors) > 0 // otherwise there is only a vocabulary, and nothing must be there
+	if whole {
+		if err := checkArchitecture(i.Architecture); err != nil {
+			return i, err
+		}
+	}
 	for _, n := range []struct {
 		key    string
 		into   *int

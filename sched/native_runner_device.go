@@ -80,6 +80,9 @@ func (d *NativeDevice) load(path string, o bindings.ModelOptions) (*NativeModel,
 	return &NativeModel{model}, nil
 }
 
+// CheckModel says whether LoadModel would load the file, weights that are not finite aside. It reads the header only.
+func (d *NativeDevice) CheckModel(path string) error { return d.device.CheckModel(path) }
+
 // Info says what the model is.
 func (m *NativeModel) Info() NativeInfo { return m.model.Info() }
 

@@ -33,6 +33,7 @@ func TestSubmitRefuses(t *testing.T) {
 		"too long":        {func(r *sched.Request) { r.Prompt = make([]int32, 50) }, sched.ErrTooLong, `the prompt has 50 tokens and needs room for at least 1 more, the context of "stitch" is 50 tokens`},
 		"alternatives":    {func(r *sched.Request) { r.Top = 21 }, sched.ErrInvalid, "21 alternatives per token asked for, 0 to 20 can be had"},
 		"empty stop":      {func(r *sched.Request) { r.Stop = []string{"a", ""} }, sched.ErrInvalid, "a stop string is empty"},
+		"head":            {func(r *sched.Request) { r.Algorithm = router.CITERName }, sched.ErrInvalid, `algorithm "citer" needs a router head for model "small"`},
 		"algorithm":       {func(r *sched.Request) { r.Algorithm = "none" }, sched.ErrInvalid, `unknown routing algorithm "none"`},
 		"models":          {func(r *sched.Request) { r.Algorithm = "test-mix" }, sched.ErrInvalid, `"test-mix" takes 3 models`},
 		"threshold":       {func(r *sched.Request) { r.Params.Threshold = ptr(2.0) }, sched.ErrInvalid, "from 0 to 1, not 2"},

@@ -58,6 +58,9 @@ func (t *target) algorithmFor(name string, p router.Params) (router.Algorithm, e
 		if role.Route == nil {
 			return nil, fmt.Errorf("algorithm %q has no route function for model %d", name, i)
 		}
+		if role.Needs.Head {
+			return nil, fmt.Errorf("algorithm %q needs a router head for model %q, and the scheduler runs none yet: use another algorithm", name, t.models[i])
+		}
 		if role.Needs.Top < 0 || role.Needs.Top > maxTop {
 			return nil, fmt.Errorf("algorithm %q needs the top %d tokens of model %d: 0 to %d can be had", name, role.Needs.Top, i, maxTop)
 		}

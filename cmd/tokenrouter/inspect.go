@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/models"
 	"github.com/tokenrouter/tokenrouter/models/gguf"
+	"github.com/tokenrouter/tokenrouter/sched"
 )
 
 func newInspectCommand() *cobra.Command {
@@ -17,7 +19,8 @@ func newInspectCommand() *cobra.Command {
 		Use:   "inspect FILE.gguf",
 		Short: "Show what is in a GGUF file, and what is wrong with it",
 		Long: `Show what is in a GGUF file: metadata, tensors, tokenizer, chat template, and the problems that keep it, or a part of
-it, from being used. Only the header is read, so this is quick whatever the size of the file. Of a model in parts
+it, from being used: the engine is asked, too. Only the header is read, so this is quick whatever the size of the file; weights
+that are not finite numbers show when a model is loaded. Of a model in parts
 (NAME-00001-of-00003.gguf and so on), name the first part.
 
 The exit status is 1 when the file cannot be read or a problem keeps it from being served, else 0: also for a file that
@@ -30,6 +33,12 @@ holds a vocabulary only, and for a chat template that does not work, without whi
 				return err
 			}
 			r := models.Inspect(f)
+			_, serve := models.New(f)
+			if serve == nil && len(f.Tensors) > 0 {
+				if serve = runs(args[0], cmd.ErrOrStderr()); serve != nil {
+					r.Problems = append(r.Problems, serve)
+				}
+			}
 			write := inspectText
 			if asJSON {
 				write = inspectJSON
@@ -37,8 +46,8 @@ holds a vocabulary only, and for a chat template that does not work, without whi
 			if err := write(cmd.OutOrStdout(), f, r, all); err != nil {
 				return err
 			}
-			if _, err := models.New(f); err != nil {
-				return fmt.Errorf("%s cannot be served: %w", args[0], err)
+			if serve != nil {
+				return fmt.Errorf("%s cannot be served: %w", args[0], serve)
 			}
 			return nil
 		},
@@ -46,6 +55,17 @@ holds a vocabulary only, and for a chat template that does not work, without whi
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&all, "all", false, "print long arrays whole, and the list of tensors as text too")
 	return cmd
+}
+
+// runs asks the engine whether it runs the model. Without the native library nobody can say, which is no fault of the file.
+func runs(path string, aside io.Writer) (err error) {
+	device, err := sched.OpenNativeDevice(sched.NativeOptions{})
+	if err != nil {
+		_, _ = fmt.Fprintf(aside, "whether the engine runs the model was not checked: %v\n", err) // there is nowhere else to say it
+		return nil
+	}
+	defer func() { err = errors.Join(err, device.Close()) }()
+	return device.CheckModel(path)
 }
 
 // The JSON of inspect. Names stay: scripts read them.

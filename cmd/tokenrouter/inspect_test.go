@@ -10,17 +10,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
 	"github.com/tokenrouter/tokenrouter/models/gguf"
 	"github.com/tokenrouter/tokenrouter/models/modelstest"
+	"github.com/tokenrouter/tokenrouter/sched"
 )
 
+// wholeFile is a model of one layer that the engine runs, with values that are hard to show.
 func wholeFile() *gguf.Writer {
-	return modelstest.Vocabulary().
-		Set("qwen2.context_length", uint32(128)).Set("qwen2.block_count", uint32(2)).
-		Set("qwen2.embedding_length", uint32(32)).Set("qwen2.attention.head_count", uint32(4)).
+	w := modelstest.Vocabulary().
+		Set("qwen2.context_length", uint32(128)).Set("qwen2.block_count", uint32(1)).
+		Set("qwen2.embedding_length", uint32(32)).Set("qwen2.attention.head_count", uint32(2)).
+		Set("qwen2.feed_forward_length", uint32(32)).Set("qwen2.attention.layer_norm_rms_epsilon", float32(1e-6)).
 		Set("x.long", make([]uint8, 20)).Set("x.nan", math.NaN()).Set("x.evil\x1b[31m", "\x1b]0;title\a").
-		Tensor("token_embd.weight", 8, []uint64{32, 504}, make([]byte, 504*34)).
-		Tensor("output_norm.weight", gguf.TensorF32, []uint64{32}, make([]byte, 128))
+		Tensor("token_embd.weight", 8, []uint64{32, 504}, make([]byte, 504*34))
+	for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"} {
+		w.Tensor("blk.0."+name+".weight", 8, []uint64{32, 32}, make([]byte, 32*34))
+	}
+	for _, name := range []string{"attn_q.bias", "attn_k.bias", "attn_v.bias", "attn_norm.weight", "ffn_norm.weight"} {
+		w.Tensor("blk.0."+name, gguf.TensorF32, []uint64{32}, make([]byte, 128))
+	}
+	return w.Tensor("output_norm.weight", gguf.TensorF32, []uint64{32}, make([]byte, 128))
 }
 
 func TestInspectText(t *testing.T) {
@@ -28,11 +38,11 @@ func TestInspectText(t *testing.T) {
 	got, err := call(newInspectCommand(), "", path)
 	require.NoError(t, err)
 	for _, want := range []string{
-		path, "GGUF version 3, alignment 32", "qwen2", "tiny vocabulary", "parameters        16160 in 2 tensors", "Q8_0 99%, F32 <1%",
+		path, "GGUF version 3, alignment 32", "qwen2", "tiny vocabulary", "parameters        23488 in 14 tensors", "Q8_0 97%, F32 3%",
 		"gpt2, pre-tokenizer qwen2, 504 tokens (3 control, 496 normal, 3 unused, 2 user-defined)",
 		`eos 498 "<|im_end|>"`, `end of an answer  496 "<|endoftext|>", 498 "<|im_end|>"`,
-		"metadata (19)", "array of string", `504: ["!", "\"", "#", "$", "%", "&", "'", "(", ...]`,
-		"bytes, takes tools\n", "tensors (2), by type", "problems\n  none\n", `x.evil\x1b[31m`, `"\x1b]0;title\a"`,
+		"metadata (21)", "array of string", `504: ["!", "\"", "#", "$", "%", "&", "'", "(", ...]`,
+		"bytes, takes tools\n", "tensors (14), by type", "problems\n  none\n", `x.evil\x1b[31m`, `"\x1b]0;title\a"`,
 	} {
 		require.Contains(t, got, want)
 	}
@@ -75,7 +85,7 @@ func TestInspectJSON(t *testing.T) {
 	require.Equal(t, true, m["chats"])
 	require.Equal(t, true, m["takes_tools"])
 	require.Empty(t, m["problems"])
-	require.Len(t, m["tensor_list"], 2)
+	require.Len(t, m["tensor_list"], 14)
 	first := m["tensor_list"].([]any)[0].(map[string]any)
 	require.Equal(t, "Q8_0", first["type"])
 	require.Equal(t, []any{32.0, 504.0}, first["shape"])
@@ -137,6 +147,36 @@ func TestInspectShowsProblems(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(got), &m))
 	require.Len(t, m["problems"], 2)
 	require.Nil(t, m["tokenizer"])
+}
+
+// What only the engine can say, it is asked.
+func TestInspectAsksTheEngine(t *testing.T) {
+	whole, err := os.ReadFile(tinygguf.Temp(t, tinygguf.Options{}))
+	require.NoError(t, err)
+	for _, c := range []struct{ old, new, want string }{
+		{"blk.1.attn_q.bias", "blk.1.attn_q.bios", `tensor "blk.1.attn_q.bias" is missing`},
+		{"qwen2.rope.freq_base", "qwen2.rope.freq_bass", ""}, // a key that means nothing
+		// Of an architecture that is not known both sides say the same.
+		{"\x05\x00\x00\x00\x00\x00\x00\x00qwen2", "\x05\x00\x00\x00\x00\x00\x00\x00mamba",
+			`architecture "mamba" is not supported; this build runs: gemma3, llama, qwen2, qwen3, qwen3moe`},
+	} {
+		path := filepath.Join(t.TempDir(), "changed.gguf")
+		require.NoError(t, os.WriteFile(path, bytes.Replace(whole, []byte(c.old), []byte(c.new), 1), 0o600))
+		got, err := call(newInspectCommand(), "", path)
+		device, openErr := sched.OpenNativeDevice(sched.NativeOptions{})
+		require.NoError(t, openErr)
+		native := device.CheckModel(path)
+		require.NoError(t, device.Close())
+		if c.want == "" {
+			require.NoError(t, err)
+			require.NoError(t, native)
+			continue
+		}
+		require.ErrorContains(t, err, "changed.gguf cannot be served: ")
+		require.ErrorContains(t, err, c.want)
+		require.ErrorContains(t, native, c.want)
+		require.Contains(t, got, c.want)
+	}
 }
 
 // The exit status says whether the file can be served: scripts ask for it.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -23,7 +25,7 @@ func newQuantizeCommand() *cobra.Command {
 		Use:   "quantize IN.gguf OUT.gguf TYPE",
 		Short: "Make another quantization of a GGUF file",
 		Long: `Write the weight matrices of a GGUF file in another storage format, each weight rounded to the nearest value that the
-format has. Norms, biases and all metadata stay as they are. A matrix whose rows are no multiple of the format's block gets a
+format has. Norms, biases and the metadata stay as they are, but for the file type and the version of the block layouts. A matrix whose rows are no multiple of the format's block gets a
 format with smaller blocks. A model in parts becomes one file.
 
 Rounding is plain: files made with a search for better scales or with calibration data are better at 4 bits. Start from F16, BF16
@@ -50,8 +52,11 @@ TYPE is one of ` + strings.Join(quantize.Types(), ", ") + `.`,
 				return err
 			}
 			progress, done := quantizeBar(cmd.ErrOrStderr())
-			report, err := quantize.File(out, f, to, converter, progress)
+			report, err := quantize.File(cmd.Context(), out, f, to, converter, progress)
 			done()
+			if errors.Is(err, context.Canceled) {
+				return errInterrupted
+			}
 			if err != nil {
 				return err
 			}
@@ -59,7 +64,7 @@ TYPE is one of ` + strings.Join(quantize.Types(), ", ") + `.`,
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "replace OUT.gguf if it is there")
-	cmd.Flags().StringVar(&library, "library", "", "path of libtokenrouter.so, if not the usual places")
+	cmd.Flags().StringVar(&library, "library", "", "native library to load, `FILE`; default: the one built in")
 	return cmd
 }
 

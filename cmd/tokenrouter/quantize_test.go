@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"os"
@@ -233,4 +234,29 @@ func TestQuantizeTypes(t *testing.T) {
 		_, named := quantize.ParseType(number.String())
 		require.Equal(t, named == nil, err == nil, "%s: %v, %v", number, named, err)
 	}
+}
+
+// Nothing is left of what was interrupted, and only files are replaced.
+func TestQuantizeLeavesNothingBehind(t *testing.T) {
+	in, err := gguf.Open(tinygguf.Temp(t, tinygguf.Options{}))
+	require.NoError(t, err)
+	c, err := sched.OpenNativeConverter("")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = quantize.File(ctx, filepath.Join(dir, "out.gguf"), in, gguf.TensorF16, c, nil)
+	require.ErrorIs(t, err, context.Canceled)
+
+	target := filepath.Join(t.TempDir(), "target")
+	require.NoError(t, os.WriteFile(target, []byte("kept"), 0o600))
+	link := filepath.Join(t.TempDir(), "link.gguf")
+	require.NoError(t, os.Symlink(target, link))
+	for _, path := range []string{dir, link} {
+		_, err = quantize.File(t.Context(), path, in, gguf.TensorF16, c, nil)
+		require.ErrorContains(t, err, "is no regular file")
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }

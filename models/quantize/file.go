@@ -1,6 +1,7 @@
 package quantize
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,9 +27,9 @@ type Report struct {
 }
 
 // File writes in, with its matrices in format to, as a new file at path. The file appears there when it is complete, or not at
-// all; one that is there is replaced. A model in parts becomes one file. progress, if not nil, is told the weights done
-// and their total.
-func File(path string, in *gguf.File, to gguf.TensorType, c Converter, progress func(done, total uint64)) (r Report, err error) {
+// all; a regular one that is there is replaced, anything else refused. A model in parts becomes one file. progress, if not nil,
+// is told the weights done and their total. When ctx ends, so does the work, between two tensors, with the context's error.
+func File(ctx context.Context, path string, in *gguf.File, to gguf.TensorType, c Converter, progress func(done, total uint64)) (r Report, err error) {
 	fileType, ok := fileTypes[to]
 	if !ok {
 		return r, fmt.Errorf("quantize: type %s cannot be written, expected one of %s", to, strings.Join(Types(), ", "))
@@ -37,6 +38,9 @@ func File(path string, in *gguf.File, to gguf.TensorType, c Converter, progress 
 		if same(part.Path, path) {
 			return r, fmt.Errorf("quantize: %s is the file to be read; name another one to be written", path)
 		}
+	}
+	if there, err := os.Lstat(path); err == nil && !there.Mode().IsRegular() {
+		return r, fmt.Errorf("quantize: %s is there and is no regular file; name another one to be written", path)
 	}
 	parts, err := openParts(in)
 	defer func() { err = errors.Join(err, parts.close()) }()
@@ -65,6 +69,9 @@ func File(path string, in *gguf.File, to gguf.TensorType, c Converter, progress 
 			r.Weights[target]++
 		}
 		w.Stream(t.Name, target, t.Shape, sizeOf(t, target), func(dst io.Writer) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			return convert(dst, parts[t.Part], t, target, c, tick)
 		})
 	}

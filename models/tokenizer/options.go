@@ -7,7 +7,8 @@ type Options struct {
 	// are ordinary text with an id of their own, and are read as such in either case.
 	ParseSpecial bool
 
-	// AddSpecial adds the begin- and end-of-sequence tokens that the file asks for (add_bos_token, add_eos_token).
+	// AddSpecial adds the begin- and end-of-sequence tokens that the file asks for (add_bos_token, add_eos_token); no second begin
+	// with ParseSpecial, if the text begins with one.
 	AddSpecial bool
 
 	// PlainMark, if not 0, is a rune that breaks a special spelling wherever it stands inside one. It is taken out

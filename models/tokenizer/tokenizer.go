@@ -119,6 +119,9 @@ func (t *Tokenizer) Encode(text string, o Options) []int32 {
 	}
 	if o.ParseSpecial {
 		ids = t.encodeSpecial(ids, text, o.PlainMark)
+		if o.AddSpecial && s.AddBOS && len(ids) > 1 && ids[1] == s.BOS {
+			ids = ids[1:] // the text begins with it already
+		}
 	} else {
 		ids = t.encodePlain(ids, text, o.PlainMark)
 	}

@@ -109,6 +109,10 @@ func TestAddSpecial(t *testing.T) {
 	plain := tok.Encode("hello", tokenizer.Options{})
 	require.Equal(t, slices.Concat([]int32{s.BOS}, plain, []int32{s.EOS}), tok.Encode("hello", tokenizer.Options{AddSpecial: true}))
 	require.Equal(t, plain, tiny(t).Encode("hello", tokenizer.Options{AddSpecial: true}), "the file asks for none")
+
+	begun := "<|endoftext|>hello" // begins with the token already: it is not doubled
+	require.Equal(t, slices.Concat([]int32{s.BOS}, plain, []int32{s.EOS}), tok.Encode(begun, tokenizer.Options{ParseSpecial: true, AddSpecial: true}))
+	require.Equal(t, []int32{s.BOS, s.BOS}, tok.Encode("<|endoftext|><|endoftext|>", tokenizer.Options{ParseSpecial: true, AddSpecial: true})[:2])
 }
 
 func TestSpecialIDs(t *testing.T) {

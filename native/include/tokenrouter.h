@@ -89,7 +89,8 @@ typedef struct tr_model tr_model;
 
 /* tr_model_params.flags */
 enum {
-    TR_MODEL_EXACT_FLOAT = 1 /* float32 activations on dequantized weights: slow, the yardstick of the integer path */
+    TR_MODEL_EXACT_FLOAT = 1, /* float32 activations on dequantized weights: slow, the yardstick of the integer path */
+    TR_MODEL_CHECK_ONLY = 2   /* everything is checked but the weights, and nothing loaded: *out is NULL on TR_OK, too */
 };
 
 typedef struct tr_model_params {

@@ -23,7 +23,7 @@ func TestExactOfOneModelInTwoForms(t *testing.T) {
 	converter, err := sched.OpenNativeConverter("")
 	require.NoError(t, err)
 	smaller := filepath.Join(t.TempDir(), "smollm2-q4_0.gguf")
-	_, err = quantize.File(smaller, f, to, converter, nil)
+	_, err = quantize.File(t.Context(), smaller, f, to, converter, nil)
 	require.NoError(t, err)
 
 	l := newLineup(t, member{"smollm2-q4_0", smaller}, member{realmodels.SmolLM2, original})

@@ -11,15 +11,16 @@ tr_status tr_model_load(tr_device *device, const char *path, const tr_model_para
         check_pointer(device, "device");
         check_pointer(path, "path");
         check_struct(params, "tr_model_params");
-        if (params->flags & ~uint32_t{TR_MODEL_EXACT_FLOAT}) {
-            tr::fail(TR_ERR_ARGUMENT, "tr_model_params.flags is 0x%x; this library knows TR_MODEL_EXACT_FLOAT (0x1)", params->flags);
+        constexpr uint32_t kKnown = TR_MODEL_EXACT_FLOAT | TR_MODEL_CHECK_ONLY;
+        if (params->flags & ~kKnown) {
+            tr::fail(TR_ERR_ARGUMENT, "tr_model_params.flags is 0x%x; this library knows the bits 0x%x", params->flags, kKnown);
         }
         try {
             const tr::gguf::File file(path);
             const Device &d = *device->device;
-            const bool exact_float = params->flags & TR_MODEL_EXACT_FLOAT;
-            auto model = tr::arch::load_model(file, {*d.ops, *d.pool, exact_float, params->progress});
-            *out = new tr_model{device->device, std::move(model)};
+            const bool exact_float = params->flags & TR_MODEL_EXACT_FLOAT, check_only = params->flags & TR_MODEL_CHECK_ONLY;
+            auto model = tr::arch::load_model(file, {*d.ops, *d.pool, exact_float, params->progress, check_only});
+            if (!check_only) *out = new tr_model{device->device, std::move(model)};
         } catch (const tr::Error &e) {
             if (e.status() == TR_ERR_IO) throw; // names the path already
             tr::fail(e.status(), "%s: %s", path, e.what());

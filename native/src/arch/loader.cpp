@@ -169,6 +169,7 @@ void Loader::pack(const Claim &claim) {
 
 void Loader::finish() {
     check_all_claimed();
+    if (options_.check_only) return;
     // In the order of the file, so that it is read once from front to back.
     std::sort(claims_.begin(), claims_.end(), [](const Claim &a, const Claim &b) {
         return std::tuple(a.tensor->part, a.tensor->offset, a.offset) < std::tuple(b.tensor->part, b.tensor->offset, b.offset);

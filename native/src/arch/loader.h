@@ -17,6 +17,7 @@ struct LoadOptions {
     cpu::Pool &pool;
     bool exact_float;     // Matrix::exact_float for every matrix
     int32_t *progress;    // NULL, or where thousandths done are stored atomically
+    bool check_only = false; // claim and check the tensors, but do not read the matrices: the model is of no use
 };
 
 // In which order the rows of a matrix, or the values of a vector, are to lie in memory.
