@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/ardanlabs/jinja"
 )
@@ -13,30 +14,100 @@ const (
 	fnText = "tr_text"
 	fnMap  = "tr_map"
 	setVar = "tr_values"
+
+	fnKept   = "tr_kept"
+	fnOwn    = "tr_own"
+	fnIter   = "tr_iter"
+	fnCalled = "tr_called"
+	fnIndex  = "tr_index"
 )
 
 type function = func(args []jinja.Value, kw map[string]jinja.Value) (jinja.Value, error)
 
-// ownMethods are methods of strings and ownFilters filters that are ours, by their names in Jinja.
+// ownMethods are methods and ownFilters filters that are ours, by their names in Jinja.
 var (
 	ownMethods = map[string]string{
 		"split": "tr_split", "rsplit": "tr_rsplit", "splitlines": "tr_splitlines", "join": "tr_join", "startswith": "tr_startswith",
-		"endswith": "tr_endswith", "removeprefix": "tr_removeprefix", "removesuffix": "tr_removesuffix",
+		"endswith": "tr_endswith", "removeprefix": "tr_removeprefix", "removesuffix": "tr_removesuffix", "replace": "tr_replace",
+		"format": "tr_format", "append": "tr_append", "insert": "tr_insert", "update": "tr_update",
 	}
-	ownFilters = map[string]string{"tojson": filterJSON, "map": fnMap, "string": fnText}
+	ownFilters = map[string]string{
+		"tojson": filterJSON, "map": fnMap, "string": fnText, "replace": "tr_replace", "join": "tr_joined", "indent": "tr_indent",
+		"list": "tr_list", "from_json": "tr_parsed", "fromjson": "tr_parsed", "first": "tr_first", "last": "tr_last",
+	}
+	// engineMethods are those of the engine, and smallFilters filters of it that make nothing.
+	engineMethods = []string{
+		"strip", "lstrip", "rstrip", "upper", "lower", "title", "capitalize", "count", "find", "pop", "items", "keys", "values", "get",
+	}
+	smallFilters = []string{
+		"length", "count", "int", "float", "abs", "round", "wordcount", "default", "d", "safe", "max", "min", "sum",
+	}
 )
 
-// functions are what translated templates call, apart from the guard and the clock.
-var functions = map[string]function{
-	fnText: printed, fnMap: mapped, filterJSON: toJSON,
-	"tr_split":        method("split", split),
-	"tr_rsplit":       method("rsplit", rsplit),
-	"tr_splitlines":   method("splitlines", splitLines),
-	"tr_join":         method("join", joined),
-	"tr_startswith":   method("startswith", affix(strings.HasPrefix)),
-	"tr_endswith":     method("endswith", affix(strings.HasSuffix)),
-	"tr_removeprefix": method("removeprefix", removed(strings.TrimPrefix)),
-	"tr_removesuffix": method("removesuffix", removed(strings.TrimSuffix)),
+// functions are what translated templates call, apart from the guard and the clock. What they give is charged.
+func (g *guard) functions() map[string]function {
+	return map[string]function{
+		fnText: g.printed, fnMap: g.mapped, filterJSON: g.toJSON,
+		"tr_split":        method("split", g.cut(split)),
+		"tr_rsplit":       method("rsplit", g.cut(rsplit)),
+		"tr_splitlines":   method("splitlines", g.cut(splitLines)),
+		"tr_join":         method("join", g.joined),
+		"tr_startswith":   method("startswith", affix(strings.HasPrefix)),
+		"tr_endswith":     method("endswith", affix(strings.HasSuffix)),
+		"tr_removeprefix": method("removeprefix", removed(strings.TrimPrefix)),
+		"tr_removesuffix": method("removesuffix", removed(strings.TrimSuffix)),
+		"tr_replace":      g.replaced, "tr_format": g.formatted, "tr_joined": g.joinedBy, "tr_indent": g.indented,
+		"tr_list": g.listed, "tr_parsed": g.parsed, "tr_first": end(false), "tr_last": end(true),
+		"tr_append": g.changed("append"), "tr_insert": g.changed("insert"), "tr_update": g.changed("update"),
+		"tr_add": g.add, "tr_mul": g.mul, "tr_concat": g.concat,
+		"tr_sub": operator("-"), "tr_div": operator("/"), "tr_floor": operator("//"), "tr_mod": operator("%"),
+	}
+}
+
+// bounds are functions that charge by themselves what they make.
+func (g *guard) bounds() map[string]function {
+	return map[string]function{
+		fnKept: g.kept, fnOwn: g.own, fnIter: g.iterated, fnCalled: g.called, fnIndex: g.index,
+		"namespace": g.mapping, "dict": g.mapping, guardStep: g.step, guardEnter: g.enter,
+	}
+}
+
+// cut bounds how many pieces a text is cut into.
+func (g *guard) cut(do func(string, []jinja.Value) (jinja.Value, error)) func(string, []jinja.Value) (jinja.Value, error) {
+	return func(s string, args []jinja.Value) (jinja.Value, error) {
+		n := 1 + len(s)/2
+		if len(args) > 0 && args[0].IsString() && args[0].AsString() != "" {
+			n = 1 + strings.Count(s, args[0].AsString())
+		} else if len(args) == 0 || args[0].IsNone() {
+			n = 1 + strings.Count(s, " ") + strings.Count(s, "\n") + strings.Count(s, "\t") + strings.Count(s, "\r")
+		}
+		if err := g.fits(n, itemBytes); err != nil {
+			return jinja.None(), err
+		}
+		return do(s, args)
+	}
+}
+
+// end makes the filters first and last, of a list or a text.
+func end(last bool) function {
+	return func(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
+		switch v := args[0]; {
+		case v.IsString() && v.AsString() != "":
+			_, n := utf8.DecodeRuneInString(v.AsString())
+			if last {
+				_, n = utf8.DecodeLastRuneInString(v.AsString())
+				n = len(v.AsString()) - n
+				return jinja.NewString(v.AsString()[n:]), nil
+			}
+			return jinja.NewString(v.AsString()[:n]), nil
+		case v.IsList() && v.AsList().Len() > 0:
+			if last {
+				return v.AsList().Get(v.AsList().Len() - 1), nil
+			}
+			return v.AsList().Get(0), nil
+		}
+		return jinja.Undefined(), nil
+	}
 }
 
 // method makes a function of what a method does with a string, its arguments in order.
@@ -156,18 +227,17 @@ func splitLines(s string, _ []jinja.Value) (jinja.Value, error) {
 	return strs(strings.Split(strings.TrimSuffix(s, "\n"), "\n")), nil
 }
 
-func joined(s string, args []jinja.Value) (jinja.Value, error) {
+func (g *guard) joined(s string, args []jinja.Value) (jinja.Value, error) {
 	if len(args) != 1 || !args[0].IsList() {
 		return jinja.None(), fmt.Errorf("expected one list")
 	}
-	var parts []string
-	for i, v := range args[0].AsList().Items {
-		if !v.IsString() {
-			return jinja.None(), fmt.Errorf("item %d is %s, expected a string", i, kindOf(v))
+	i := -1
+	return g.join(args[0].AsList().Items, s, func(v jinja.Value) (string, error) {
+		if i++; !v.IsString() {
+			return "", fmt.Errorf("item %d is %s, expected a string", i, kindOf(v))
 		}
-		parts = append(parts, v.AsString())
-	}
-	return jinja.NewString(strings.Join(parts, s)), nil
+		return v.AsString(), nil
+	})
 }
 
 // affix makes startswith and endswith, which take a string or several.

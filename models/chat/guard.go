@@ -9,7 +9,7 @@ import (
 
 // A template is a program that comes with a model file. The guard ends it where it runs away: steps are counted in
 // loops and macros, and recursion is stopped long before the stack of a goroutine is full, which would end the process.
-// Memory is not bounded by it.
+// Memory is bounded in bounds.go.
 const (
 	maxSteps  = 300_000
 	maxRange  = 100_000
@@ -21,7 +21,11 @@ const (
 	guardVar   = "tr_guard"
 )
 
-type guard struct{ steps, calls int }
+type guard struct {
+	steps, calls int
+
+	value, total, spent int // bytes: the most of one value, of all, and what was made
+}
 
 func (g *guard) step([]jinja.Value, map[string]jinja.Value) (jinja.Value, error) {
 	if g.steps++; g.steps > maxSteps {
@@ -43,7 +47,7 @@ func limitedRange(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, er
 	n := make([]int64, len(args))
 	for i, a := range args {
 		if !a.IsInt() {
-			return jinja.None(), fmt.Errorf("range: argument %d is %s, expected a whole number", i+1, a.String())
+			return jinja.None(), fmt.Errorf("range: argument %d is %s, expected a whole number", i+1, kindOf(a))
 		}
 		n[i] = a.AsInt()
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // printed gives what an expression in a template prints, as Python's str does. It is the filter string, too.
-func printed(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
+func (g *guard) printed(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
 	switch {
 	case len(args) != 1:
 		return jinja.None(), fmt.Errorf("%d values in one expression that is printed, expected 1", len(args))
@@ -20,14 +20,17 @@ func printed(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) 
 		return jinja.NewString(""), nil
 	}
 	var out strings.Builder
-	if err := repr(&out, args[0], 0); err != nil {
+	if err := g.repr(&out, args[0], 0); err != nil {
 		return jinja.None(), err
 	}
 	return jinja.NewString(out.String()), nil
 }
 
 // repr writes a value as Python's repr does.
-func repr(out *strings.Builder, v jinja.Value, depth int) error {
+func (g *guard) repr(out *strings.Builder, v jinja.Value, depth int) error {
+	if err := g.fits(1, out.Len()); err != nil {
+		return err
+	}
 	if depth > 2*maxJSONDepth {
 		return fmt.Errorf("the value that is printed is nested too deep")
 	}
@@ -44,7 +47,7 @@ func repr(out *strings.Builder, v jinja.Value, depth int) error {
 			if i > 0 {
 				out.WriteString(", ")
 			}
-			if err := repr(out, x, depth+1); err != nil {
+			if err := g.repr(out, x, depth+1); err != nil {
 				return err
 			}
 		}
@@ -58,7 +61,7 @@ func repr(out *strings.Builder, v jinja.Value, depth int) error {
 			reprString(out, key)
 			out.WriteString(": ")
 			x, _ := v.AsDict().Get(key)
-			if err := repr(out, x, depth+1); err != nil {
+			if err := g.repr(out, x, depth+1); err != nil {
 				return err
 			}
 		}

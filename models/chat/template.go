@@ -108,15 +108,16 @@ func (t *Template) Prompt(r Request) ([]int32, error) {
 
 // render runs the template. The engine may panic where a template does what it does not expect.
 func (t *Template) render(vars map[string]jinja.Value) (text string, err error) {
-	g := new(guard)
+	g := newGuard(vars)
 	all := map[string]jinja.Value{
 		"raise_exception": jinja.NewCallable("raise_exception", raise),
 		"range":           jinja.NewCallable("range", limitedRange),
 		"strftime_now":    jinja.NewCallable("strftime_now", t.strftimeNow),
-		guardStep:         jinja.NewCallable(guardStep, g.step),
-		guardEnter:        jinja.NewCallable(guardEnter, g.enter),
 	}
-	for name, f := range functions {
+	for name, f := range g.functions() {
+		all[name] = jinja.NewCallable(name, g.charged(f))
+	}
+	for name, f := range g.bounds() {
 		all[name] = jinja.NewCallable(name, f)
 	}
 	maps.Copy(all, t.fixed)

@@ -22,11 +22,12 @@ type dumper struct {
 	indent      string // of one level; used if indented
 	indented    bool
 	ascii, sort bool
+	guard       *guard
 }
 
 // toJSON is the filter tojson of chat templates: tojson(ensure_ascii=false, indent=none, separators=none,
 // sort_keys=false).
-func toJSON(args []jinja.Value, kw map[string]jinja.Value) (jinja.Value, error) {
+func (g *guard) toJSON(args []jinja.Value, kw map[string]jinja.Value) (jinja.Value, error) {
 	if len(args) == 0 {
 		return jinja.None(), fmt.Errorf("tojson: no value")
 	}
@@ -39,7 +40,7 @@ func toJSON(args []jinja.Value, kw map[string]jinja.Value) (jinja.Value, error) 
 		}
 		return jinja.None()
 	}
-	d := dumper{item: ", ", key: ": ", ascii: option(1, "ensure_ascii").IsTruthy(), sort: option(4, "sort_keys").IsTruthy()}
+	d := dumper{guard: g, item: ", ", key: ": ", ascii: option(1, "ensure_ascii").IsTruthy(), sort: option(4, "sort_keys").IsTruthy()}
 	switch in := option(2, "indent"); {
 	case in.IsInt():
 		if n := in.AsInt(); n > 100 {
@@ -51,7 +52,7 @@ func toJSON(args []jinja.Value, kw map[string]jinja.Value) (jinja.Value, error) 
 	}
 	if s := option(3, "separators"); !s.IsNone() {
 		if !s.IsList() || s.AsList().Len() != 2 || !s.AsList().Get(0).IsString() || !s.AsList().Get(1).IsString() {
-			return jinja.None(), fmt.Errorf("tojson: separators is %s, expected two strings", s.String())
+			return jinja.None(), fmt.Errorf("tojson: separators is %s, expected two strings", kindOf(s))
 		}
 		d.item, d.key = s.AsList().Get(0).AsString(), s.AsList().Get(1).AsString()
 	}
@@ -64,6 +65,9 @@ func toJSON(args []jinja.Value, kw map[string]jinja.Value) (jinja.Value, error) 
 func (d *dumper) value(v jinja.Value, depth int) error {
 	if depth > 2*maxJSONDepth {
 		return fmt.Errorf("the value is nested too deep")
+	}
+	if err := d.guard.fits(1, d.out.Len()+depth*len(d.indent)); err != nil {
+		return err
 	}
 	switch {
 	case v.IsNone():
@@ -89,7 +93,9 @@ func (d *dumper) value(v jinja.Value, depth int) error {
 func (d *dumper) list(l *jinja.List, depth int) error {
 	d.out.WriteByte('[')
 	for i, v := range l.Items {
-		d.between(i, depth+1)
+		if err := d.between(i, depth+1); err != nil {
+			return err
+		}
 		if err := d.value(v, depth+1); err != nil {
 			return err
 		}
@@ -106,7 +112,9 @@ func (d *dumper) dict(m *jinja.Dict, depth int) error {
 	}
 	d.out.WriteByte('{')
 	for i, k := range keys {
-		d.between(i, depth+1)
+		if err := d.between(i, depth+1); err != nil {
+			return err
+		}
 		d.str(k)
 		d.out.WriteString(d.key)
 		if err := d.value(m.Data[k], depth+1); err != nil {
@@ -118,13 +126,17 @@ func (d *dumper) dict(m *jinja.Dict, depth int) error {
 	return nil
 }
 
-func (d *dumper) between(i, depth int) {
+func (d *dumper) between(i, depth int) error {
+	if err := d.guard.fits(1, d.out.Len()+depth*len(d.indent)); err != nil {
+		return err
+	}
 	if i > 0 {
 		d.out.WriteString(d.item)
 	}
 	if d.indented {
 		d.out.WriteString("\n" + strings.Repeat(d.indent, depth))
 	}
+	return nil
 }
 
 func (d *dumper) closing(n, depth int) {

@@ -1,6 +1,9 @@
 package chat
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // token is a piece of the inside of a tag.
 type token struct {
@@ -48,6 +51,9 @@ func tokens(code string) ([]token, error) {
 			out = append(out, token{digits, code[i : i+n]})
 		case isName(c):
 			n = length(code[i:], isName)
+			if s := code[i : i+n]; strings.HasPrefix(s, ownPrefix) || strings.HasPrefix(s, "__") {
+				return nil, fmt.Errorf("the name %q is reserved", s)
+			}
 			out = append(out, token{name, code[i : i+n]})
 		default:
 			if strings.HasPrefix(code[i:], "**") || strings.HasPrefix(code[i:], "//") {

@@ -28,7 +28,7 @@ func translate(source string) (string, error) {
 		}
 		switch s.kind {
 		case literal:
-			out.WriteString("{{ " + quote(s.text) + " }}")
+			out.WriteString("{{ " + fnText + "(" + quote(s.text) + ") }}")
 		case expression:
 			text, err := rewrite(s.text)
 			if err != nil {
