@@ -2,6 +2,8 @@ package chat
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ardanlabs/jinja"
 )
@@ -95,6 +97,9 @@ func (g *guard) charged(f function) function {
 }
 
 func (g *guard) kept(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
+	if v := args[0]; v.IsList() && cap(v.AsList().Items) > 2*v.AsList().Len()+itemBytes { // the engine made room for more
+		v.AsList().Items = slices.Clone(v.AsList().Items)
+	}
 	return g.keep(args[0])
 }
 
@@ -147,8 +152,8 @@ func (g *guard) own(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, 
 // mapping is the functions namespace and dict.
 func (g *guard) mapping(_ []jinja.Value, kw map[string]jinja.Value) (jinja.Value, error) {
 	out := jinja.NewDict()
-	for k, v := range kw {
-		x, err := g.copied(v)
+	for _, k := range slices.Sorted(maps.Keys(kw)) {
+		x, err := g.copied(kw[k])
 		if err != nil {
 			return x, err
 		}

@@ -50,11 +50,16 @@ var greedy = map[string]string{
 	"{% set tr_add = 1 %}":                                `the name "tr_add" is reserved`,
 	"{{ 1" + strings.Repeat("+1", maxOperators+1) + " }}": "more than 256 operators in a row",
 	"{% filter indent(9999999999) %}a{% endfilter %}":     "a filter block takes one filter",
-	"{{ 1 + }}":                     "an operator without a value",
-	"{{ * 2 }}":                     "there is no value before *",
-	"{{ 1 / 0 }}{{ 2 }}":            "divides by 0",
-	"{{ 9223372036854775807 + 1 }}": "more than a whole number holds",
-	"{{ 'a' - 1 }}":                 "expected a number",
+	"{{ 1 + }}":                           "an operator without a value",
+	"{{ * 2 }}":                           "there is no value before *",
+	"{{ 1 / 0 }}{{ 2 }}":                  "divides by 0",
+	"{{ 9223372036854775807 + 1 }}":       "more than a whole number holds",
+	"{{ 99999999999999999999 }}":          "more than a whole number holds",
+	"{{ ('a'*16000000)() }}":              "the chat template fails: ",
+	"{{ raise_exception('a'*16000000) }}": "aaaa ...",
+	"{% set ns = namespace(l=[]) %}{% for i in range(9999) %}{% set _ = ns.l.append(range(9999)) %}{% endfor %}":                           "more than",
+	"{% set ns = namespace() %}{% for i in range(60) %}{% set ns.a = ns.a|default([1]) + ns.a|default([1]) %}{% endfor %}{{ ns.a|upper }}": "more than",
+	"{{ 'a' - 1 }}": "expected a number",
 }
 
 func TestTemplatesThatTakeAllMemory(t *testing.T) {
@@ -67,6 +72,7 @@ func TestTemplatesThatTakeAllMemory(t *testing.T) {
 		before := allocated()
 		_, err := renderSource(source, Request{Messages: []Message{User("abc")}})
 		require.ErrorContains(t, err, want, "%.80q", source)
+		require.Less(t, len(err.Error()), 2*maxMessage, "%.80q", source)
 		require.Less(t, allocated()-before, uint64(2<<30), "%.80q: all that it allocated, most of it free again", source)
 		if want == "more than" {
 			require.ErrorContains(t, err, "give another template with chat_template", "%.80q", source)

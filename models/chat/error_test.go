@@ -25,7 +25,7 @@ func TestTemplatesThatDoNotWork(t *testing.T) {
 		"{{ raise_exception('no, thanks') }}":    "the model's chat template refuses the conversation: no, thanks",
 		"{{ raise_exception() }}":                "it gives no reason",
 		"{{ " + strings.Repeat("(", 101) + "1" + strings.Repeat(")", 101) + " }}": "brackets are nested more than 100 deep",
-		strings.Repeat("x", maxSource+1):                                          "at most 262144 are allowed",
+		strings.Repeat("x", MaxSource+1):                                          "at most 262144 are allowed",
 		`{{ '\x4' }}`:                                                             `the escape \x4 is cut off`,
 		`{{ '\uzzzz' }}`:                                                          `is no number`,
 		"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}":                         "macros call each other too deep",

@@ -1,8 +1,10 @@
 package chat
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -94,6 +96,9 @@ func (r *rewriter) next(t token) {
 	case text:
 		r.begin(quote(t.text))
 	case digits:
+		if _, err := strconv.ParseInt(t.text, 10, 64); errors.Is(err, strconv.ErrRange) {
+			r.fail(fmt.Errorf("%.40s is more than a whole number holds here", t.text))
+		}
 		if r.last.text == "-" && r.start == negative {
 			r.out[len(r.out)-1] = "(-" + t.text + ")"
 			r.start = len(r.out) - 1

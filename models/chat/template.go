@@ -111,8 +111,8 @@ func (t *Template) render(vars map[string]jinja.Value) (text string, err error) 
 	g := newGuard(vars)
 	all := map[string]jinja.Value{
 		"raise_exception": jinja.NewCallable("raise_exception", raise),
-		"range":           jinja.NewCallable("range", limitedRange),
-		"strftime_now":    jinja.NewCallable("strftime_now", t.strftimeNow),
+		"range":           jinja.NewCallable("range", g.charged(limitedRange)),
+		"strftime_now":    jinja.NewCallable("strftime_now", g.charged(t.strftimeNow)),
 	}
 	for name, f := range g.functions() {
 		all[name] = jinja.NewCallable(name, g.charged(f))
@@ -130,6 +130,9 @@ func (t *Template) render(vars map[string]jinja.Value) (text string, err error) 
 	text, err = t.compiled.RenderValues(all)
 	if raised := (*RaisedError)(nil); err != nil && !errors.As(err, &raised) {
 		err = fmt.Errorf("the chat template fails: %w", err)
+		if len(err.Error()) > maxMessage {
+			err = errors.New(shortened(err.Error()))
+		}
 	}
 	return text, err
 }
@@ -138,5 +141,15 @@ func raise(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
 	if len(args) == 0 || !args[0].IsString() {
 		return jinja.None(), &RaisedError{"it gives no reason"}
 	}
-	return jinja.None(), &RaisedError{args[0].AsString()}
+	return jinja.None(), &RaisedError{shortened(args[0].AsString())}
+}
+
+// maxMessage bounds errors in whose words a template has a say.
+const maxMessage = 4 << 10
+
+func shortened(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + " ..."
 }

@@ -13,8 +13,8 @@ import (
 //   - What the engine's expressions do otherwise is rewritten (rewrite.go), printed values among them.
 //   - Loops, macros and call blocks begin by asking the guard (guard.go) whether to go on.
 func translate(source string) (string, error) {
-	if len(source) > maxSource {
-		return "", fmt.Errorf("the template has %d bytes, at most %d are allowed", len(source), maxSource)
+	if len(source) > MaxSource {
+		return "", fmt.Errorf("the template has %d bytes, at most %d are allowed", len(source), MaxSource)
 	}
 	segments, err := lex(source)
 	if err != nil {
@@ -47,8 +47,8 @@ func translate(source string) (string, error) {
 	return out.String(), nil
 }
 
-// maxSource bounds a template, in bytes, and with it how deep its parts can be nested. Real ones have up to 30 KB.
-const maxSource = 256 << 10
+// MaxSource bounds a template, in bytes, and with it how deep its parts can be nested. Real ones have up to 30 KB.
+const MaxSource = 256 << 10
 
 // guardOf gives what goes behind a statement that opens something that can repeat.
 func guardOf(statement string) string {

@@ -3,10 +3,12 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
 	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/chat"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/server/config"
 )
@@ -63,15 +65,36 @@ func newPlan(cfg *config.Config) (*plan, error) {
 
 // withTemplate gives a model the chat template of a file.
 func withTemplate(m *models.Model, path string) (*models.Model, error) {
-	source, err := os.ReadFile(path)
+	source, err := readTemplate(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the chat template: %w", err)
 	}
-	with, err := m.WithTemplate(string(source))
+	with, err := m.WithTemplate(source)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return with, nil
+}
+
+// readTemplate reads a file that can be a template: to open a pipe would wait, and a device may have no end.
+func readTemplate(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is no regular file: give the path of a file with a Jinja template", path)
+	case info.Size() > chat.MaxSource:
+		return "", fmt.Errorf("%s has %d bytes, a template at most %d: give the path of a file with a Jinja template",
+			path, info.Size(), chat.MaxSource)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	source, err := io.ReadAll(io.LimitReader(f, chat.MaxSource+1)) // it may have grown, which compiling it refuses
+	return string(source), err
 }
 
 func (p *plan) checkRoute(at string, r *config.Route) error {

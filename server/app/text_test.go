@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,6 +74,25 @@ func TestChatTemplateOfTheConfiguration(t *testing.T) {
 	_, err = configured("{{ nothing }}")
 	require.ErrorContains(t, err, "models[0].chat_template")
 	require.ErrorContains(t, err, "t.jinja: chat template, rendering a conversation to try it: the user's message is not in what it gives")
+}
+
+func TestChatTemplateFilesThatAreNone(t *testing.T) {
+	path := tinygguf.Temp(t, tinygguf.Options{})
+	dir := t.TempDir()
+	large, pipe := filepath.Join(dir, "large"), filepath.Join(dir, "pipe")
+	require.NoError(t, os.WriteFile(large, nil, 0o600))
+	require.NoError(t, os.Truncate(large, 1<<40)) // of holes: reading it would take all memory
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for file, want := range map[string]string{
+		large:       "has 1099511627776 bytes, a template at most 262144",
+		pipe:        "is no regular file",
+		dir:         "is no regular file",
+		"/dev/zero": "is no regular file",
+	} {
+		_, err := newPlan(parse(t, fmt.Sprintf("models:\n- {name: m, path: %s, chat_template: %s}\n", path, file)))
+		require.ErrorContains(t, err, "models[0].chat_template")
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func count(ids []int32, id int32) (n int) {
