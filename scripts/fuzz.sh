@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
 # Runs fuzz targets, the C++ ones (libFuzzer with ASan and UBSan) and all of Go, two at a time, from the committed corpora.
 #
-#   scripts/fuzz.sh DIRECTORY [NAME...]     DIRECTORY has the C++ targets; a NAME is model_fuzz or FuzzRead: only these
+#   scripts/fuzz.sh DIRECTORY native|go [NAME...]   DIRECTORY has the C++ targets; a NAME is model_fuzz or FuzzRead: only these
 #
 # FUZZ_SECONDS (60) is how long each runs, GO the Go to use. Inputs that look new are kept in DIRECTORY/work, and one that shows a
 # fault in DIRECTORY/found or, for Go, in the package's testdata/fuzz: fix the fault and commit the input.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-targets=$1
-shift
+targets=$1 kind=$2
+shift 2
 export FUZZ_SECONDS=${FUZZ_SECONDS:-60} GO=${GO:-$(scripts/find-go.sh)} targets
 mkdir -p "$targets/log" "$targets/found"
 
 list() {
-    for path in native/fuzz/*_fuzz.cpp; do echo "$(basename "$path" .cpp) ."; done
+    if [ "$kind" = native ]; then
+        for path in native/fuzz/*_fuzz.cpp; do echo "$(basename "$path" .cpp) ."; done
+        return
+    fi
     grep -rno --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' bindings cmd internal models router sched server |
         sed -E 's#^(.*)/[^/]*:[0-9]+:func (Fuzz.*)$#\2 ./\1#'
 }
