@@ -72,7 +72,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // Parse reads a scenario in YAML, fills in defaults, and checks it. Errors show the place.
 func Parse(data []byte) (*Scenario, error) {
 	s := &Scenario{}
-	if err := yaml.UnmarshalWithOptions(data, s, yaml.DisallowUnknownField()); err != nil {
+	if err := decode(data, s); err != nil {
 		return nil, fmt.Errorf("scenario: %w", err)
 	}
 	s.complete()
@@ -80,6 +80,16 @@ func Parse(data []byte) (*Scenario, error) {
 		return nil, fmt.Errorf("scenario: %w", err)
 	}
 	return s, nil
+}
+
+// decode reads YAML. The library panics on some texts that are no sensible YAML, such as a tag in front of a wrong value.
+func decode(data []byte, s *Scenario) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the text is YAML that cannot be read (%v): expected keys with values, as in the examples", p)
+		}
+	}()
+	return yaml.UnmarshalWithOptions(data, s, yaml.DisallowUnknownField())
 }
 
 func (s *Scenario) complete() {

@@ -37,6 +37,7 @@ func TestParse(t *testing.T) {
 		models + "requests: 4\nrouting: {share: 0.1}\nchanges: [{at: 2s, slower: {c: 1}}]":          `"c" by 1`,
 		models + "requests: 4\nrouting: {share: 0.1}\nchanges: [{at: 2s}, {at: 1s}]":                "before the one in front",
 		models + "requests: 4\nrouting: {share: 0.1}\nchanges: [{at: 2s, routing: {weights: [1]}}]": "changes[0].routing",
+		"models: !0000 000000000000000000000\nA: 0\nB: 00000":                                       "YAML that cannot be read", // the library panics
 	} {
 		_, err := Parse([]byte(text))
 		require.ErrorContains(t, err, want, text)
