@@ -1,9 +1,6 @@
 package router
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // learned is what CITER, R2R and Co-LLM have in common: a head on the small model (role 0) scores every position; where the rule says so
 // the small model's token is discarded, and the large one (role 1) writes that position and hands back at once.
@@ -19,13 +16,7 @@ func (l learned) Name() string { return l.name }
 
 // Check implements [Algorithm]: two models; the threshold is a probability.
 func (l learned) Check(models int, p Params) error {
-	if models != 2 {
-		return fmt.Errorf("algorithm %q routes between 2 models, not %d", l.name, models)
-	}
-	if t := p.Threshold; t != nil && !(*t >= 0 && *t <= 1) { // written so that NaN fails
-		return fmt.Errorf("algorithm %q: threshold is a probability, from 0 to 1, not %g", l.name, *t)
-	}
-	return nil
+	return checkPair(l.name, models, p, "a probability")
 }
 
 // Role implements [Algorithm].

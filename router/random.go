@@ -1,7 +1,5 @@
 package router
 
-import "fmt"
-
 // RandomName is the name of the fixed random router.
 const RandomName = "random"
 
@@ -23,13 +21,7 @@ func (Random) Name() string { return RandomName }
 
 // Check implements [Algorithm]: two models; the threshold lies in 0 to 1.
 func (Random) Check(models int, p Params) error {
-	if models != 2 {
-		return fmt.Errorf("algorithm %q routes between 2 models, not %d", RandomName, models)
-	}
-	if t := p.Threshold; t != nil && !(*t >= 0 && *t <= 1) { // written so that NaN fails
-		return fmt.Errorf("algorithm %q: threshold is the share of positions that the large model writes, from 0 to 1, not %g", RandomName, *t)
-	}
-	return nil
+	return checkPair(RandomName, models, p, "the share of positions that the large model writes")
 }
 
 // Role implements [Algorithm].

@@ -1,9 +1,6 @@
 package router
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // RStitchName is the name of R-Stitch.
 const RStitchName = "r-stitch"
@@ -29,13 +26,7 @@ func (RStitch) Name() string { return RStitchName }
 // Check implements [Algorithm]: two models; the threshold lies in 0 to 1, as the normalised entropy does. At 1 the small
 // model writes all.
 func (RStitch) Check(models int, p Params) error {
-	if models != 2 {
-		return fmt.Errorf("algorithm %q routes between 2 models, not %d", RStitchName, models)
-	}
-	if t := p.Threshold; t != nil && !(*t >= 0 && *t <= 1) { // written so that NaN fails
-		return fmt.Errorf("algorithm %q: threshold is a normalised entropy, from 0 to 1, not %g", RStitchName, *t)
-	}
-	return nil
+	return checkPair(RStitchName, models, p, "a normalised entropy")
 }
 
 // Role implements [Algorithm].
