@@ -44,12 +44,9 @@ type Head struct {
 //
 // Errors: [ErrIO], [ErrFormat], [ErrUnsupported], [ErrNoMemory]; [ErrArgument] for a head that was made for another model.
 func (m *Model) LoadHead(path string) (*Head, error) {
-	file, err := cString("head path", path)
+	file, err := cPath("head path", path)
 	if err != nil {
 		return nil, err
-	}
-	if file == nil {
-		return nil, fmt.Errorf("head path: %w: empty", ErrArgument)
 	}
 	if err := m.use(); err != nil {
 		return nil, err

@@ -48,6 +48,14 @@ func cString(what, s string) (*byte, error) {
 	return &b[0], nil
 }
 
+// cPath is cString for the path of a file, which must not be empty.
+func cPath(what, path string) (*byte, error) {
+	if path == "" {
+		return nil, fmt.Errorf("%s: %w: empty", what, ErrArgument)
+	}
+	return cString(what, path)
+}
+
 // int32Of converts a count, position or index for the library. A value outside int32 is an error: cut to 32 bits it might
 // pass for another, valid one.
 func int32Of(what string, v int) (int32, error) {

@@ -76,12 +76,9 @@ type Model struct {
 //
 // Errors: [ErrIO], [ErrFormat], [ErrUnsupported], [ErrNoMemory].
 func (d *Device) LoadModel(path string, o ModelOptions) (*Model, error) {
-	file, err := cString("model path", path)
+	file, err := cPath("model path", path)
 	if err != nil {
 		return nil, err
-	}
-	if file == nil {
-		return nil, fmt.Errorf("model path: %w: empty", ErrArgument)
 	}
 	params := modelParams{}
 	params.size = uint32(unsafe.Sizeof(params)) // safe: a constant
@@ -111,12 +108,9 @@ func (d *Device) LoadModel(path string, o ModelOptions) (*Model, error) {
 // CheckModel reads a GGUF file's header and says, as LoadModel would, whether this build runs the model: nothing but the weights
 // themselves goes unchecked. Errors: as LoadModel's.
 func (d *Device) CheckModel(path string) error {
-	file, err := cString("model path", path)
+	file, err := cPath("model path", path)
 	if err != nil {
 		return err
-	}
-	if file == nil {
-		return fmt.Errorf("model path: %w: empty", ErrArgument)
 	}
 	params := modelParams{flags: modelCheckOnly}
 	params.size = uint32(unsafe.Sizeof(params)) // safe: a constant
