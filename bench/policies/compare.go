@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tokenrouter/tokenrouter/bench/report"
+	"github.com/tokenrouter/tokenrouter/sched"
+)
+
+// compare measures everything. save is called after each case, and note with a line for each run.
+func compare(ctx context.Context, o Options, save func(*Result) error, note func(string)) (err error) {
+	p, err := open(&o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	r := &Result{Setting: report.Setting(p.device.Library()), Options: o}
+	alone := map[int]*Figure{} // by live requests
+	for _, share := range o.Shares {
+		for _, n := range o.Requests {
+			c := &Case{Requests: n, Share: share, Policies: make(map[string]*Figure)}
+			r.Cases = append(r.Cases, c)
+			if err := p.measure(ctx, &o, c, share == o.Shares[0], note); err != nil {
+				return fmt.Errorf("%d requests, share %g: %w", n, share, err)
+			}
+			if f := c.Policies[largeAloneName]; f != nil {
+				alone[n] = f
+			}
+			c.conclude(alone[n])
+			r.Complete = share == o.Shares[len(o.Shares)-1] && n == o.Requests[len(o.Requests)-1]
+			if err := save(r); err != nil {
+				return fmt.Errorf("write the result: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// measure runs one case.
+func (p *pair) measure(ctx context.Context, o *Options, c *Case, first bool, note func(string)) error {
+	order := slices.DeleteFunc(slices.Clone(o.Policies), func(by policy) bool { return by.alone && !first })
+	for round := range o.Rounds {
+		for _, by := range order {
+			run, err := p.run(ctx, o, by, c)
+			if err != nil {
+				return fmt.Errorf("%s: %w", by.name, err)
+			}
+			f := c.Policies[by.name]
+			if f == nil {
+				f = &Figure{}
+				c.Policies[by.name] = f
+			}
+			f.add(*run)
+			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d",
+				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, run.FirstP50, run.Threshold))
+		}
+		slices.Reverse(order)
+	}
+	c.SameTokens = same(c)
+	small, large := latencies(c)
+	if small == nil {
+		return nil
+	}
+	var err error
+	c.Prediction, err = predict(c.Requests, c.Share, *small, *large, order)
+	return err
+}
+
+// same reports whether all runs over the route gave the same tokens.
+func same(c *Case) bool {
+	want := ""
+	for name, f := range c.Policies {
+		for i := range f.Runs {
+			switch d := f.Runs[i].Digest; {
+			case name == largeAloneName:
+			case want == "":
+				want = d
+			case d != want:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// latencies are those that a lazy run estimated last, since it has a profile; nil without one.
+func latencies(c *Case) (small, large *Latency) {
+	if f := c.Policies[lazyName]; f != nil {
+		last := &f.Runs[len(f.Runs)-1]
+		return last.small, last.large
+	}
+	return nil, nil
+}
+
+// decisions is how many tokens the requests before those that are measured write together, where something is to be learnt.
+const decisions = 400
+
+// run measures one policy once, on an engine of its own.
+func (p *pair) run(ctx context.Context, o *Options, by policy, c *Case) (_ *Run, err error) {
+	// The same requests for all policies; those before have prompts and seeds of their own.
+	n := c.Requests
+	prompts, err := p.prompts(o.Prompts, n*(o.Each+1))
+	if err != nil {
+		return nil, err
+	}
+	before := 8
+	if by.learns() && n > 1 {
+		before = max(before, decisions/n)
+	}
+	longest := 0
+	for _, x := range prompts {
+		longest = max(longest, len(x))
+	}
+	e, err := p.engine(by, c.Share, n, longest+max(o.Tokens, before))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		cancelled, cancel := context.WithCancel(ctx)
+		if err != nil {
+			cancel()
+		}
+		defer cancel()
+		err = errors.Join(err, e.Close(cancelled))
+	}()
+	l := load{target: routeName, clients: n, tokens: before, seed: 1_000_000, prompts: prompts[n*o.Each:]}
+	if by.alone {
+		l.target = largeName
+	}
+	if _, err := l.run(ctx, e); err != nil {
+		return nil, err
+	}
+	l.tokens, l.seed, l.prompts = o.Tokens, 1, prompts[:n*o.Each]
+	var moment sched.Snapshot // when it is at its best: at the end nobody is left to wait for
+	l.half = func() { moment = e.Snapshot() }
+	answers, err := l.run(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return l.account(answers, moment, by), nil
+}
+
+// account makes figures of the answers.
+func (l *load) account(answers []answer, snap sched.Snapshot, by policy) *Run {
+	first := firsts(answers)
+	r := &Run{FirstP50: quantile(first, 0.5), FirstP95: quantile(first, 0.95), Digest: digest(answers), Threshold: 1}
+	r.All, r.Steady, r.SteadyPart = l.rates(answers)
+	tokens, large := 0, 0
+	for i := range answers {
+		s := &answers[i].summary
+		r.handoffs += s.Handoffs
+		tokens, large = tokens+s.Completion, large+s.Tokens[largeName]
+	}
+	r.share = float64(large) / float64(tokens)
+	if by.policy != sched.Lazy {
+		return r
+	}
+	m := snap.Models[1]
+	r.Threshold, r.MaxWait = m.Planned, m.MaxWait.Seconds()*1000
+	if snap.Models[0].Latency.Known && m.Latency.Known {
+		r.small, r.large = latencyOf(snap.Models[0].Latency), latencyOf(m.Latency)
+	}
+	return r
+}
+
+func latencyOf(l sched.LatencySnapshot) *Latency {
+	return &Latency{Base: 1000 * l.Base, PerRequest: 1000 * l.PerRequest, PerRow: 1000 * l.PerRow}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// All policies on a pair of tiny models: they write the same tokens, and every figure is there.
+func TestCompare(t *testing.T) {
+	small := tinygguf.Temp(t, tinygguf.Options{Seed: 1, Weights: tinygguf.Q8_0})
+	large := tinygguf.Temp(t, tinygguf.Options{Seed: 2, Weights: tinygguf.Q8_0, Layers: 3, Embd: 96, Heads: 6})
+	out := filepath.Join(t.TempDir(), "out.json")
+	o, path, err := parse([]string{"--small", small, "--large", large, "--requests", "1,4", "--share", "0.2", "--tokens", "24",
+		"--each", "2", "--rounds", "2", "--threads", "1", "--out", out,
+		"--policies", "lazy,lazy:2,eager-large-first,eager-small-first,step-sync,model-sync,large"})
+	require.NoError(t, err)
+	require.Equal(t, out, path)
+	lines := 0
+	require.NoError(t, compare(context.Background(), o, func(r *Result) error { return write(path, r) }, func(string) { lines++ }))
+	require.Equal(t, 2*7*2, lines)
+
+	text, err := os.ReadFile(out)
+	require.NoError(t, err)
+	var r Result
+	require.NoError(t, json.Unmarshal(text, &r))
+	require.True(t, r.Complete)
+	require.Len(t, r.Cases, 2)
+	for _, c := range r.Cases {
+		require.True(t, c.SameTokens)
+		require.Len(t, c.Policies, 7)
+		for name, f := range c.Policies {
+			require.Len(t, f.Runs, 2, name)
+			require.Positive(t, f.All, name)
+			require.LessOrEqual(t, f.FirstP50, f.FirstP95, name)
+			share := 0.2 // of 48 tokens or more
+			if name == largeAloneName {
+				share = 1
+			}
+			require.InDelta(t, share, f.LargeShare, 0.15, name)
+			require.Positive(t, c.Prediction.Policies[name], name)
+		}
+		require.Positive(t, c.LazyOverEager)
+		require.Positive(t, c.LazyOverLarge)
+		require.Positive(t, c.LazyOverPredicted)
+	}
+}
+
+// Two clients with two requests of four tokens each, one token per second, the second client half as fast: its first request
+// has settled, with its second token, after 4 s; the first client is through at 8 s.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(100, 0)
+	at := func(first, step int) (a answer) {
+		a.asked = start.Add(time.Duration(first) * time.Second)
+		for i := range 4 {
+			a.tokens = append(a.tokens, a.asked.Add(time.Duration((i+1)*step)*time.Second))
+		}
+		return a
+	}
+	l := &load{clients: 2, tokens: 4}
+	all, steady, part := l.rates([]answer{at(0, 1), at(0, 2), at(4, 1), at(8, 2)})
+	require.Equal(t, 1.0, all)     // 16 tokens in 16 s
+	require.Equal(t, 1.5, steady)  // of the first client those of 5 to 8 s, of the second those of 6 and 8 s
+	require.Equal(t, 6.0/16, part) // these six
+}
+
+func TestPrediction(t *testing.T) {
+	t.Parallel()
+	lazy, err := parsePolicy(lazyName)
+	require.NoError(t, err)
+	sync, err := parsePolicy(stepSyncName)
+	require.NoError(t, err)
+	p, err := predict(2, 0.5, Latency{Base: 2}, Latency{Base: 8}, []policy{lazy, sync})
+	require.NoError(t, err)
+	// Two tokens in a small step, and a large one unless neither is routed: 2 / (2 ms + 3/4 * 8 ms).
+	require.InEpsilon(t, 250, p.Policies[stepSyncName], 1e-9)
+	require.Equal(t, p.Best, p.Policies[lazyName])
+	require.Equal(t, 2, p.Threshold)
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for want, arguments := range map[string][]string{
+		"two GGUF files are needed":                {},
+		`"0" is no number of requests`:             {"--requests", "0"},
+		`"1" is no share between 0 and 1`:          {"--share", "1"},
+		`"lazy:0": the threshold is no number`:     {"--policies", "lazy:0"},
+		`"greedy" is none of lazy`:                 {"--policies", "greedy"},
+		"--tokens 4, --each 1, --rounds 3: want":   {"--small", "a", "--large", "b", "--tokens", "4"},
+		"flag provided but not defined: -nonsense": {"--nonsense"},
+	} {
+		_, _, err := parse(arguments)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := texts(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	path := filepath.Join(t.TempDir(), "prompts.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte("{\"question\": \"why?\"}\n{\"prompt\": \"go on\"}\n"), 0o600))
+	list, err := texts(path)
+	require.NoError(t, err)
+	require.Equal(t, []string{"why?", "go on"}, list)
+}

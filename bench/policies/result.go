@@ -1,0 +1,147 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tokenrouter/tokenrouter/bench/report"
+)
+
+// Result is the file that is written.
+type Result struct {
+	Setting  report.Circumstances `json:"setting"`
+	Options  Options              `json:"options"`
+	Complete bool                 `json:"complete"` // all that was asked for was measured
+	Cases    []*Case              `json:"cases"`
+}
+
+// Options are what is measured.
+type Options struct {
+	Small    string    `json:"small"`
+	Large    string    `json:"large"`
+	Threads  int       `json:"threads"`
+	Requests []int     `json:"requests"`
+	Shares   []float64 `json:"shares"`
+	Tokens   int       `json:"tokens"`
+	Each     int       `json:"each"`
+	Rounds   int       `json:"rounds"`
+	Prompts  string    `json:"prompts,omitempty"`
+	Policies []policy  `json:"-"`
+}
+
+// Case is one number of live requests at one share.
+type Case struct {
+	Requests   int                `json:"requests"`
+	Share      float64            `json:"share"`
+	SameTokens bool               `json:"same_tokens"` // under all policies, in all rounds; the large model alone aside
+	Policies   map[string]*Figure `json:"policies"`
+	Prediction *Prediction        `json:"prediction,omitempty"`
+	// Ratios of tokens per second over the whole time, medians of the rounds' ratios.
+	LazyOverEager float64 `json:"lazy_over_eager,omitempty"` // the better order of each round
+	LazyOverBest  float64 `json:"lazy_over_best_other,omitempty"`
+	LazyOverLarge float64 `json:"lazy_over_large_alone,omitempty"`
+	// Of the steady part.
+	LazyOverPredicted float64 `json:"lazy_over_predicted,omitempty"`
+	SteadyOverEager   float64 `json:"steady_lazy_over_eager,omitempty"`
+	SteadyOverBest    float64 `json:"steady_lazy_over_best_other,omitempty"`
+}
+
+// Figure is one policy in one case: medians of the rounds.
+type Figure struct {
+	All        float64 `json:"tokens_per_second"`
+	Steady     float64 `json:"steady_tokens_per_second"`
+	SteadyPart float64 `json:"steady_part"` // of all tokens
+	FirstP50   float64 `json:"first_token_p50_ms"`
+	FirstP95   float64 `json:"first_token_p95_ms"`
+	Handoffs   int     `json:"handoffs"`
+	LargeShare float64 `json:"large_share"`
+	Threshold  int     `json:"threshold"` // of the large model as planned, in the middle of the run
+	MaxWait    float64 `json:"max_wait_ms"`
+	Runs       []Run   `json:"runs"`
+}
+
+// Run is one round of it.
+type Run struct {
+	All        float64 `json:"tokens_per_second"`
+	Steady     float64 `json:"steady_tokens_per_second"`
+	SteadyPart float64 `json:"steady_part"`
+	FirstP50   float64 `json:"first_token_p50_ms"`
+	FirstP95   float64 `json:"first_token_p95_ms"`
+	Threshold  int     `json:"threshold"`
+	MaxWait    float64 `json:"max_wait_ms"`
+	Digest     string  `json:"tokens"`
+
+	handoffs     int
+	share        float64
+	small, large *Latency // as estimated in the middle of the run
+}
+
+// add adds a round and takes the medians anew.
+func (f *Figure) add(r Run) {
+	f.Runs = append(f.Runs, r)
+	of := func(get func(*Run) float64) float64 {
+		list := make([]float64, len(f.Runs))
+		for i := range f.Runs {
+			list[i] = get(&f.Runs[i])
+		}
+		return median(list)
+	}
+	f.All = of(func(r *Run) float64 { return r.All })
+	f.Steady = of(func(r *Run) float64 { return r.Steady })
+	f.SteadyPart = of(func(r *Run) float64 { return r.SteadyPart })
+	f.FirstP50 = of(func(r *Run) float64 { return r.FirstP50 })
+	f.FirstP95 = of(func(r *Run) float64 { return r.FirstP95 })
+	f.MaxWait = of(func(r *Run) float64 { return r.MaxWait })
+	f.Handoffs, f.LargeShare, f.Threshold = r.handoffs, r.share, r.Threshold
+}
+
+// conclude compares the policies with one another and with the prediction.
+func (c *Case) conclude(alone *Figure) {
+	lazy := c.Policies[lazyName]
+	if lazy == nil {
+		return
+	}
+	all, steady := func(r *Run) float64 { return r.All }, func(r *Run) float64 { return r.Steady }
+	eager := []*Figure{c.Policies[largeFirstName], c.Policies[smallFirstName]}
+	others := append([]*Figure{c.Policies[stepSyncName], c.Policies[modelSyncName]}, eager...)
+	c.LazyOverEager, c.SteadyOverEager = over(lazy, eager, all), over(lazy, eager, steady)
+	c.LazyOverBest, c.SteadyOverBest = over(lazy, others, all), over(lazy, others, steady)
+	c.LazyOverLarge = over(lazy, []*Figure{alone}, all)
+	if c.Prediction != nil {
+		c.LazyOverPredicted = lazy.Steady / c.Prediction.Best
+	}
+}
+
+// over is the median over the rounds of a figure of f over the largest of the others; 0 if there are none.
+func over(f *Figure, others []*Figure, get func(*Run) float64) float64 {
+	var ratios []float64
+	for i := range f.Runs {
+		most := 0.0
+		for _, o := range others {
+			if o != nil && i < len(o.Runs) {
+				most = max(most, get(&o.Runs[i]))
+			}
+		}
+		if most > 0 {
+			ratios = append(ratios, get(&f.Runs[i])/most)
+		}
+	}
+	if len(ratios) == 0 {
+		return 0
+	}
+	return median(ratios)
+}
+
+func median(list []float64) float64 {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
+}
+
+// quantile of sorted times, in milliseconds: the smallest that at least a share q of them do not exceed.
+func quantile(sorted []time.Duration, q float64) float64 {
+	i := max(0, int(math.Ceil(q*float64(len(sorted))))-1)
+	return sorted[i].Seconds() * 1000
+}
