@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build-llamacpp.sh [DIRECTORY]: builds llama.cpp's llama-batched-bench and llama-bench, to measure against (default: build/llamacpp).
+# build-llamacpp.sh [DIRECTORY]: builds llama.cpp's llama-batched-bench, llama-bench and llama-server, to measure against (default: build/llamacpp).
 #
 # The source comes from the source package of llama-cpp-python, which holds all of llama.cpp; LLAMA_SOURCE names an
 # unpacked copy to use instead. Built for this machine's processor as llama.cpp's own documentation says. Ten minutes
@@ -41,7 +41,8 @@ if ! { cc -O2 -mamx-tile -o "$probe/amx" "$probe/amx.c" && "$probe/amx"; } >/dev
 fi
 
 cmake -S "$source/vendor/llama.cpp" -B "$directory/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGGML_NATIVE=ON \
-    -DLLAMA_CURL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_SERVER=OFF \
+    -DLLAMA_CURL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_SERVER=ON \
+    -DLLAMA_BUILD_UI=OFF -DLLAMA_USE_PREBUILT_UI=OFF -DLLAMA_OPENSSL=OFF \
     -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" --log-level=WARNING
-cmake --build "$directory/build" --parallel "${JOBS:-$(nproc)}" --target llama-batched-bench llama-bench
+cmake --build "$directory/build" --parallel "${JOBS:-$(nproc)}" --target llama-batched-bench llama-bench llama-server
 echo "built $directory/build/bin/llama-batched-bench"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,11 +12,9 @@ import (
 )
 
 // passage is what the prompts are cut from when no file is given.
-const passage = `A queue of people stands in front of a bakery on a cold morning. The baker sells forty loaves an hour while the
-oven is hot and half as many while it warms up again after a pause. Every person buys two loaves, but each fifth one buys three
-because there are guests at home. When the queue is longer than thirty people somebody at the end gives up and goes home. Write
-a program that reads how many people come in each quarter of an hour and prints how many loaves are left when the shop closes,
-how long the last person waited, and how many went home with nothing. Explain each step before the code that does it.`
+//
+//go:embed passage.txt
+var passage string
 
 // prompts returns the token ids of n prompts that all begin differently.
 func (p *pair) prompts(path string, n int) ([][]int32, error) {
