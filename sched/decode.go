@@ -13,6 +13,7 @@ type step struct {
 	tasks     []task
 	record    BatchRecord
 	round     uint64 // of the domain
+	now       time.Time
 }
 
 // decode is the decode loop: schedule, run the step on the device, route the answers, send.
@@ -62,6 +63,7 @@ func (s *subserver) begin() (started bool, deadline time.Time) {
 		}
 		return false, deadline
 	}
+	s.step.now = now
 	s.plan()
 	s.publish()
 	if len(s.step.picked) == 0 { // nothing changes until somebody gives pages back

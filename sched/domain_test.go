@@ -133,3 +133,25 @@ func TestStepSyncKeepsPositionsTogether(t *testing.T) {
 		l.close(t)
 	})
 }
+
+// On a concurrent device steps of the models overlap; on an exclusive one none does. The same requests, the same tokens.
+func TestConcurrentDevice(t *testing.T) {
+	t.Parallel()
+	var took [2]time.Duration
+	var answers [2][]answer
+	for i, devices := range [][]sched.DeviceOptions{nil, {{Name: "gpu", Concurrent: true}}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPair(t, unsureAfter(1), func(o *sched.Options) {
+				o.Policy, o.Devices = sched.Eager, devices
+				o.Models[0].Device, o.Models[1].Device = "gpu", "gpu"
+			})
+			a, b := p.submit(t, "small", 40), p.submit(t, "large", 10) // 400 ms each
+			answers[i] = []answer{read(t, a), read(t, b)}
+			took[i] = time.Since(p.start)
+			p.close(t)
+		})
+	}
+	require.Equal(t, 800*ms, took[0])
+	require.Equal(t, 400*ms, took[1])
+	require.Equal(t, answers[0], answers[1])
+}

@@ -172,8 +172,8 @@ func (e *Engine) register(o *owner) error {
 	if e.shut {
 		return ErrClosed
 	}
-	if e.full(o.client) {
-		return &QueueFullError{Live: e.live, Queued: e.queued, Retry: e.pace.retry()}
+	if full, own := e.full(o.client); full {
+		return &QueueFullError{Live: e.live, Queued: e.queued, Own: own, Retry: e.pace.retry()}
 	}
 	if o.id == "" {
 		o.id = fmt.Sprintf("request-%d", e.generation+1)

@@ -8,11 +8,16 @@ import (
 // QueueFullError says that there are as many requests as the engine takes. It wraps ErrQueueFull.
 type QueueFullError struct {
 	Live, Queued int
+	Own          bool          // a client with fewer requests of its own would not have been refused
 	Retry        time.Duration // after which a place should be free, by how fast requests end at present
 }
 
 // Error implements error.
 func (e *QueueFullError) Error() string {
+	if e.Own {
+		return fmt.Sprintf("%v: %d requests are being answered and %d wait, among them as many of this client as it may have then",
+			ErrQueueFull, e.Live, e.Queued)
+	}
 	return fmt.Sprintf("%v: %d requests are being answered and %d wait", ErrQueueFull, e.Live, e.Queued)
 }
 
@@ -51,15 +56,19 @@ func (p *pace) retry() time.Duration {
 	return min(max(time.Duration(p.interval*float64(time.Second)), leastRetry), mostRetry)
 }
 
-// full reports whether there is no place for a further request. Where one client fills the queue, others still get in, with a
+// full reports whether there is no place for a further request, and whether that is the client's own excess. Where one client fills the queue, others still get in, with a
 // few requests each: to them it looks as if the queue were twice as long.
-func (e *Engine) full(client string) bool {
+func (e *Engine) full(client string) (full, own bool) {
 	all, most := e.queued+e.live, e.options.MaxLive+e.options.MaxQueue
 	if all < most {
-		return false
+		return false, false
+	}
+	if client == "" || e.options.MaxQueue == 0 || all >= 2*most {
+		return true, false
 	}
 	few := 1 + e.options.MaxQueue/16
-	return client == "" || e.options.MaxQueue == 0 || e.perClient[client] >= few || all >= 2*most
+	own = e.perClient[client] >= few
+	return own, own
 }
 
 // fairest is the index in the queue of the request to admit next: of the client that has fewest live requests at this entry,

@@ -59,8 +59,11 @@ func TestFullQueueIsFair(t *testing.T) {
 		for range 32 {
 			require.NoError(t, take("greedy"))
 		}
-		require.ErrorIs(t, take("greedy"), sched.ErrQueueFull)
-		require.ErrorIs(t, take(""), sched.ErrQueueFull)
+		var full *sched.QueueFullError
+		require.ErrorAs(t, take("greedy"), &full)
+		require.True(t, full.Own, "others are let in")
+		require.ErrorAs(t, take(""), &full)
+		require.False(t, full.Own, "nobody knows whose the excess is")
 		others := 0
 		for i := range 40 {
 			for range 3 { // two are 1 + 30/16
@@ -72,7 +75,6 @@ func TestFullQueueIsFair(t *testing.T) {
 		require.Equal(t, 32, others)
 
 		// Two requests end every 3 s: that is when it is worth trying again. Until the first has, nobody knows.
-		var full *sched.QueueFullError
 		synctest.Wait()
 		require.ErrorAs(t, take("another"), &full)
 		require.Equal(t, sched.QueueFullError{Live: 2, Queued: 62, Retry: time.Second}, *full)

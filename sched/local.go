@@ -26,7 +26,8 @@ type local struct {
 	own      bool      // the last token was written here and is not in the cache: extending it is decode
 	recalled int       // positions found in the cache when it last came to have nothing there
 	rebuild  int       // positions below this were in the cache once and lost to an eviction
-	since    time.Time // when it came to wait; kept with a maximal wait only
+	since    time.Time // when it came to wait; kept with a maximal wait, or for an observer
+	stepped  bool      // a step has taken it here
 	pages    int       // waiting: KV pages that its tokens and one more need
 	round    uint64    // with StepSync: the round in which its last token was written
 	take     int       // tokens of the step being planned or run

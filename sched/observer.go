@@ -91,7 +91,14 @@ type BatchRecord struct {
 	Threshold  int       // B when the batch started
 	Requests   []string  // [segments] their IDs; the slice is valid during the call
 	Lengths    []int     // [segments] tokens appended; likewise
+	Waits      []Wait    // [segments] how long they had waited here; likewise
 	Err        error     // of Runner.Step
+}
+
+// Wait is how long a request waited at a model, for a threshold or for its turn, until a step took it.
+type Wait struct {
+	First bool // since its admission, at the entry: no step had taken it yet
+	Time  time.Duration
 }
 
 // HandoffRecord is one request going from one model to another.

@@ -10,7 +10,7 @@ func (s *subserver) plan() {
 	st.batch.Segments, st.batch.Rows = st.batch.Segments[:0], st.batch.Rows[:0]
 	clear(st.picked)
 	st.picked = st.picked[:0]
-	st.record = BatchRecord{Model: s.name, Pending: s.counts[Pending], Requests: st.record.Requests[:0], Lengths: st.record.Lengths[:0]}
+	st.record = BatchRecord{Model: s.name, Pending: s.counts[Pending], Requests: st.record.Requests[:0], Lengths: st.record.Lengths[:0], Waits: st.record.Waits[:0]}
 	if s.engine.observer.Batch != nil && s.waiting.n > 0 {
 		st.record.Threshold = s.bound()
 	}
@@ -75,7 +75,9 @@ func (s *subserver) pick(l *local) {
 	st.record.add(l, from, to)
 	if s.engine.observer.Batch != nil {
 		st.record.Requests, st.record.Lengths = append(st.record.Requests, l.id), append(st.record.Lengths, l.take)
+		st.record.Waits = append(st.record.Waits, Wait{First: l.self == 0 && !l.stepped, Time: s.step.now.Sub(l.since)})
 	}
+	l.stepped = true
 }
 
 // add accounts for one segment.

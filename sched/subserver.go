@@ -101,11 +101,12 @@ func (s *subserver) move(l *local, to State) bool {
 	l.state = next
 	if next == Waiting {
 		l.urgent = l.urgent || len(l.tokens) == l.spec.Prompt
-		if s.threshold != 1 && s.maxWait != 0 {
+		bounded := s.threshold != 1 && s.maxWait != 0
+		if bounded || s.engine.observer.Batch != nil {
 			l.since = s.engine.now()
-			if s.waiting.n == 0 {
-				s.wake.raise() // to set its timer
-			}
+		}
+		if bounded && s.waiting.n == 0 {
+			s.wake.raise() // to set its timer
 		}
 		l.pages = s.pool.PagesFor(len(l.tokens) + 1)
 		s.waiting.push(l)

@@ -39,7 +39,7 @@ func (s *Server) write(c *gin.Context, status int, body any) {
 func (s *Server) fail(c *gin.Context, e *openai.Error) {
 	recordOf(c).failed(e)
 	switch e.Code {
-	case openai.CodeQueueFull:
+	case openai.CodeQueueFull, openai.CodeRateLimit:
 		if c.Writer.Header().Get("Retry-After") == "" {
 			c.Header("Retry-After", retryQueue)
 		}
@@ -52,9 +52,14 @@ func (s *Server) fail(c *gin.Context, e *openai.Error) {
 
 // refused turns an error of Engine.Submit into one of the API. Param is the field of the prompt.
 func refused(err error, t *Target, param string) *openai.Error {
+	var full *sched.QueueFullError
 	switch {
 	case errors.Is(err, sched.ErrTooLong):
 		return openai.Invalid(param, openai.CodeContextLength, "%v", err)
+	case errors.As(err, &full) && full.Own:
+		e := openai.Failure(http.StatusTooManyRequests, openai.CodeRateLimit, "you have too many requests here: %v; try again later", err)
+		e.Type = openai.TypeRateLimit
+		return e
 	case errors.Is(err, sched.ErrQueueFull):
 		return openai.Failure(http.StatusServiceUnavailable, openai.CodeQueueFull, "the server is busy: %v; try again later", err)
 	case errors.Is(err, sched.ErrClosed):

@@ -40,8 +40,11 @@ func requireProblem(t *testing.T, r *http.Response, body string, status int, par
 	require.Equal(t, code, *p.Error.Code)
 	require.Contains(t, p.Error.Message, message)
 	want := "invalid_request_error"
-	if status >= 500 {
+	switch {
+	case status >= 500:
 		want = "server_error"
+	case status == http.StatusTooManyRequests:
+		want = "rate_limit_error"
 	}
 	require.Equal(t, want, p.Error.Type)
 }
@@ -124,6 +127,8 @@ func TestEngineRefuses(t *testing.T) {
 		retry                string
 	}{
 		{fmt.Errorf("%w: 64 requests are being answered and 256 wait", sched.ErrQueueFull), 503, "", "queue_full", "256 wait", "1"},
+		{&sched.QueueFullError{Live: 64, Queued: 256, Retry: time.Second}, 503, "", "queue_full", "256 wait", "1"},
+		{&sched.QueueFullError{Live: 64, Queued: 256, Own: true, Retry: 1500 * time.Millisecond}, 429, "", "rate_limit_exceeded", "of this client", "2"},
 		{fmt.Errorf("%w: the KV cache holds 64 tokens", sched.ErrTooLong), 400, "messages", "context_length_exceeded", "the KV cache holds 64 tokens", ""},
 		{sched.ErrClosed, 503, "", "shutting_down", "shutting down", "5"},
 		{fmt.Errorf("%w: odd", sched.ErrInvalid), 400, "", "invalid_value", "odd", ""},

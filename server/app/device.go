@@ -32,6 +32,15 @@ func openDevice(c config.Device, library string, log zerolog.Logger) (*device, e
 	return &device{Device: c, native: d}, nil
 }
 
+// sharing says how the models on each device share it.
+func sharing(devices []*device) []sched.DeviceOptions {
+	list := make([]sched.DeviceOptions, len(devices))
+	for i, d := range devices {
+		list[i] = sched.DeviceOptions{Name: d.Name, Concurrent: d.Sharing == config.Concurrent}
+	}
+	return list
+}
+
 // load reads a model's weights. progress counts thousandths.
 func (d *device) load(m *planned, progress *atomic.Int32) error {
 	load := d.native.LoadModel

@@ -132,6 +132,7 @@ func (l *Loader) engine(r *Runtime) error {
 	o := sched.Options{
 		Policy: sched.Policy(b.Policy), Order: sched.Order(b.Order), NoPrefixCache: !b.PrefixCache, PrefillChunk: b.PrefillChunk, MaxBatch: b.MaxBatch, MaxLive: b.MaxLive, MaxQueue: b.MaxQueue,
 		MaxBatchTokens: max(512, b.PrefillChunk, b.MaxBatch), Observer: l.options.Observer,
+		Devices: sharing(r.devices),
 	}
 	runners := map[string]sched.ModelOptions{}
 	started := false

@@ -36,10 +36,17 @@ type Route struct {
 type Device struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
+	Sharing  string `json:"sharing"` // exclusive or concurrent
 	Threads  int    `json:"threads"` // 0: all cores that the process may use
 	ISA      string `json:"isa"`     // "": the best one
 	KVMemory Size   `json:"kv_memory"`
 }
+
+// Values of Device.Sharing.
+const (
+	Exclusive  = "exclusive"
+	Concurrent = "concurrent"
+)
 
 // Batching says when a model starts a step and how large it may be.
 type Batching struct {

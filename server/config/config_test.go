@@ -25,7 +25,7 @@ func TestDefaults(t *testing.T) {
 		{Name: "large", Path: "large.gguf", Device: "cpu", KVType: "f16"},
 	}, c.Models)
 	require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{"small", "large"}}}, c.Routes)
-	require.Equal(t, []Device{{Name: "cpu", Kind: "cpu", KVMemory: 1 << 30}}, c.Devices)
+	require.Equal(t, []Device{{Name: "cpu", Kind: "cpu", Sharing: Exclusive, KVMemory: 1 << 30}}, c.Devices)
 	require.Equal(t, Batching{
 		Policy: "lazy", Order: "large-first", Threshold: Thresholds{}, MaxWait: Auto, PrefixCache: true,
 		PrefillChunk: 256, MaxBatch: 64, MaxLive: 64, MaxQueue: 256,
@@ -53,7 +53,7 @@ routes:
     models: [org/small:q4, large]
     threshold: 0.03
 devices:
-  - {name: socket0, kind: cpu, threads: 2, isa: avx2, kv_memory: 1.5 GB}
+  - {name: socket0, kind: cpu, sharing: concurrent, threads: 2, isa: avx2, kv_memory: 1.5 GB}
 batching:
   policy: lazy
   threshold: {large: 4}
@@ -80,8 +80,8 @@ server:
 		},
 		Routes: []Route{{"pair", "r-stitch", []string{"org/small:q4", "large"}, &threshold}},
 		Devices: []Device{
-			{"socket0", "cpu", 2, "avx2", 1_500_000_000},
-			{"cpu", "cpu", 0, "", 1 << 30},
+			{"socket0", "cpu", "concurrent", 2, "avx2", 1_500_000_000},
+			{"cpu", "cpu", "exclusive", 0, "", 1 << 30},
 		},
 		Batching: Batching{"lazy", "large-first", Thresholds{"large": 4}, Wait(1500 * time.Microsecond), true, 16, 8, 9, 0},
 		Server:   Server{":0", "debug", "json", 10 << 10, Duration(90 * time.Second), 0},

@@ -22,6 +22,7 @@ type Metrics struct {
 	rows      *prometheus.HistogramVec
 	extends   *prometheus.HistogramVec
 	pending   *prometheus.HistogramVec
+	waits     *prometheus.HistogramVec // by model and for what
 	running   *prometheus.CounterVec
 	appended  *prometheus.CounterVec // by model and kind
 	recalled  *prometheus.CounterVec
@@ -37,6 +38,7 @@ type Metrics struct {
 
 // perModel are the metrics of one model, looked up once.
 type perModel struct {
+	first, again                                                                    prometheus.Observer
 	steps, requests, rows, extends                                                  prometheus.Observer
 	running, prefill, decode, resume, rebuild, recalled, committed, evicted, failed prometheus.Counter
 }
@@ -62,6 +64,7 @@ func New() *Metrics {
 	m.rows = histogram("step_rows", "Tokens that a step takes in, of all its requests.", prometheus.ExponentialBuckets(1, 2, 13), "model")
 	m.extends = histogram("extend_tokens", "Tokens that a request takes in in one step.", prometheus.ExponentialBuckets(1, 2, 13), "model")
 	m.pending = histogram("pending_seconds", "Time that a request was away from a model, at peers.", seconds, "model")
+	m.waits = histogram("wait_seconds", "Time that a request waited at a model until a step took it: since its admission (admission), or since it came back to wait there, for the threshold or its turn (step).", seconds, "model", "since")
 	m.running = counter("running_seconds_total", "Time of requests in steps, summed over the requests.", "model")
 	m.appended = counter("appended_tokens_total", "Tokens taken in: of prompts (prefill), just written by the model (decode), from peers (resume), again after an eviction (rebuild).", "model", "kind")
 	m.recalled = counter("recalled_tokens_total", "Tokens that did not have to be taken in, because their pages were in the KV cache.", "model")
@@ -104,6 +107,13 @@ func (m *Metrics) batch(r sched.BatchRecord) {
 	p.requests.Observe(float64(r.Segments))
 	p.running.Add(took * float64(r.Segments))
 	p.rows.Observe(float64(r.Prefill + r.Decode + r.Resume + r.Rebuild))
+	for _, w := range r.Waits {
+		if w.First {
+			p.first.Observe(w.Time.Seconds())
+		} else {
+			p.again.Observe(w.Time.Seconds())
+		}
+	}
 	for _, n := range r.Lengths {
 		p.extends.Observe(float64(n))
 	}
@@ -126,6 +136,7 @@ func (m *Metrics) model(name string) *perModel {
 	if p == nil {
 		kind := func(k string) prometheus.Counter { return m.appended.WithLabelValues(name, k) }
 		p = &perModel{
+			first: m.waits.WithLabelValues(name, "admission"), again: m.waits.WithLabelValues(name, "step"),
 			steps: m.steps.WithLabelValues(name), requests: m.requests.WithLabelValues(name), rows: m.rows.WithLabelValues(name),
 			extends: m.extends.WithLabelValues(name), running: m.running.WithLabelValues(name), prefill: kind("prefill"),
 			decode: kind("decode"), resume: kind("resume"), rebuild: kind("rebuild"), recalled: m.recalled.WithLabelValues(name), committed: m.committed.WithLabelValues(name),

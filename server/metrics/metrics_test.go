@@ -78,6 +78,11 @@ func TestMetricsOfARun(t *testing.T) {
 		`tokenrouter_appended_tokens_total{kind="prefill",model="large"}`: "4",
 		`tokenrouter_appended_tokens_total{kind="resume",model="small"}`:  "2",
 		`tokenrouter_appended_tokens_total{kind="resume",model="large"}`:  "2",
+		// Three steps each: the first of the small one takes the request after its admission.
+		`tokenrouter_wait_seconds_count{model="small",since="admission"}`: "1",
+		`tokenrouter_wait_seconds_count{model="small",since="step"}`:      "2",
+		`tokenrouter_wait_seconds_count{model="large",since="admission"}`: "0",
+		`tokenrouter_wait_seconds_count{model="large",since="step"}`:      "3",
 		`tokenrouter_extend_tokens_count{model="large"}`:                  "3",
 		`tokenrouter_extend_tokens_sum{model="large"}`:                    "6",
 		`tokenrouter_batch_threshold{model="large"}`:                      "1",

@@ -9,6 +9,7 @@ import (
 const (
 	TypeInvalidRequest = "invalid_request_error"
 	TypeServer         = "server_error"
+	TypeRateLimit      = "rate_limit_error"
 )
 
 // Codes of errors.
@@ -26,7 +27,8 @@ const (
 	CodeNotFound            = "not_found"
 	CodeMethodNotAllowed    = "method_not_allowed"
 	CodeUnsupportedEncoding = "unsupported_content_encoding"
-	CodeQueueFull           = "queue_full"
+	CodeQueueFull           = "queue_full"          // for everybody
+	CodeRateLimit           = "rate_limit_exceeded" // for a client that has many requests here
 	CodeLoading             = "model_loading"
 	CodeShuttingDown        = "shutting_down"
 	CodeTimeout             = "timeout"         // of the answer
