@@ -10,7 +10,10 @@ func BenchmarkOptimum(b *testing.B) {
 		"symmetric/N=32":    apart(32, 0.1, 0.5, 4, 0.02),
 		"apart/N=16":        apart(16, 0.1, 1, 4, 0.02),
 		"apart/N=64":        apart(64, 0.1, 1, 4, 0.02),
+		"apart/both/N=64":   apart(64, 0.1, 0.5, 4, 0.02),
 		"three/shared/N=16": mix(16, true, 0.8, 0.1, 0.1),
+		"three/shared/N=64": mix(64, true, 0.8, 0.1, 0.1),
+		"three/apart/N=64":  mix(64, false, 0.8, 0.1, 0.1),
 	}
 	for name, s := range systems {
 		s.Shared = s.Shared || name[0] == 's'

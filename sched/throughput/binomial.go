@@ -33,6 +33,18 @@ func binomial(n int, q float64) []float64 {
 	return law
 }
 
+// span is the part of a law outside of which everything is negligible.
+func span(law []float64) [2]int {
+	from, to := 0, len(law)
+	for from < to-1 && law[from] < negligible {
+		from++
+	}
+	for to > from+1 && law[to-1] < negligible {
+		to--
+	}
+	return [2]int{from, to}
+}
+
 // convolve returns the law of the sum of two independent counts.
 func convolve(a, b []float64) []float64 {
 	law := make([]float64, len(a)+len(b)-1)

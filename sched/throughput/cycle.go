@@ -22,6 +22,7 @@ type Cycle struct {
 	flights  map[[2]int]flight
 	returns  [][]float64 // [n+1] law of the requests that stay at the large model, by batch
 	law      [][]float64 // [n+1] law of the requests that leave the small model, by batch
+	spans    [][2]int    // [n+1] where law is not negligible
 }
 
 // flight is what happens during a step of the large model.
@@ -52,6 +53,7 @@ func NewCycle(s *System) (*Cycle, error) {
 		c.large = append(c.large, s.Latencies[1].Step(x, x*rows[1]))
 		c.returns = append(c.returns, binomial(n, 1-c.m))
 		c.law = append(c.law, binomial(n, c.p))
+		c.spans = append(c.spans, span(c.law[n]))
 	}
 	// Per request and step of the large model there are m/p of the small one.
 	t := s.tokens()

@@ -4,7 +4,7 @@ package throughput
 type cycleWalk struct {
 	c     *Cycle
 	b     int
-	index map[[2]int]int
+	index []int32  // [n+1][n+2] place in list, and 1, by k and r+1; 0: not there. A map takes half of the time
 	list  [][2]int // k and r
 	rows  []sparse
 	time  []float64 // mean seconds to the next start
@@ -14,7 +14,7 @@ type cycleWalk struct {
 
 func newCycleWalk(c *Cycle, b int) *cycleWalk {
 	small := func(n int) float64 { return c.small[n] }
-	return &cycleWalk{c: c, b: b, index: make(map[[2]int]int), gather: newGather(c.n, b, c.law, small)}
+	return &cycleWalk{c: c, b: b, index: make([]int32, (c.n+1)*(c.n+2)), gather: newGather(c.n, b, c.law, small)}
 }
 
 // first is the law of the first start, when all requests begin at the small model. To be called after explore.
@@ -22,22 +22,20 @@ func (w *cycleWalk) first() []float64 {
 	pi := make([]float64, len(w.list))
 	for k, x := range w.gather.law[0] {
 		if x > 0 {
-			pi[w.index[[2]int{k, aligned}]] += x
+			pi[w.find(k, aligned)] += x
 		}
 	}
 	return pi
 }
 
 func (w *cycleWalk) find(k, r int) int {
-	key := [2]int{k, r}
-	i, ok := w.index[key]
-	if !ok {
-		i = len(w.list)
-		w.index[key] = i
-		w.list = append(w.list, key)
+	at := &w.index[k*(w.c.n+2)+r+1]
+	if *at == 0 {
+		w.list = append(w.list, [2]int{k, r})
 		w.rows, w.time = append(w.rows, sparse{}), append(w.time, 0)
+		*at = int32(len(w.list))
 	}
-	return i
+	return int(*at) - 1
 }
 
 // explore finds all states that can be reached and where they go.
@@ -72,7 +70,7 @@ func (w *cycleWalk) explore() {
 }
 
 // negligible transitions are left out; what is left is scaled to one by the iteration.
-const negligible = 1e-12
+const negligible = 1e-8
 
 // step follows one step of the large model from state i up to the next start, or to a small step that starts while too few
 // wait.
@@ -101,12 +99,13 @@ func (w *cycleWalk) step(i int, start, waiting []float64) {
 				continue
 			}
 			w.time[i] += mass * f.wait
-			for j, z := range c.law[under] {
-				if a+j >= w.b {
-					start[a+j] += mass * z
-				} else {
-					waiting[a+j] += mass * z
-				}
+			law, from, to := c.law[under], c.spans[under][0], c.spans[under][1]
+			enough := max(from, min(to, w.b-a))
+			for j := from; j < enough; j++ {
+				waiting[a+j] += mass * law[j]
+			}
+			for j := enough; j < to; j++ {
+				start[a+j] += mass * law[j]
 			}
 		}
 	}
