@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,6 +162,24 @@ func TestTraceOfARun(t *testing.T) {
 	}
 	require.Greater(t, spans, 20)
 	require.Greater(t, beside, spans)
+
+	// Whoever stays at the small model is in its next step, which starts when the one before has ended, whoever is away.
+	left := func(request string, from, to float64) bool {
+		return slices.ContainsFunc(events, func(e event) bool {
+			return e.Phase == "b" && e.ID == request+" at small" && e.Time >= from && e.Time <= to
+		})
+	}
+	stayed := 0
+	for i := range small[1:] {
+		before, next := small[i], small[i+1]
+		for _, r := range before.Args.Requests {
+			if slices.Contains(next.Args.Requests, r) && !left(r, before.end(), next.Time) {
+				stayed++
+				require.InDelta(t, before.end(), next.Time, 0.001, "step %d of the small model", i+1)
+			}
+		}
+	}
+	require.Greater(t, stayed, 100)
 
 	// Every arrow has both ends.
 	ends := map[string]int{}
