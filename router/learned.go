@@ -21,19 +21,11 @@ func (l learned) Check(models int, p Params) error {
 
 // Role implements [Algorithm].
 func (l learned) Role(model, _ int, p Params) Role {
-	if model == 1 {
-		return Role{Keep: true, Route: func(View) Destination { return PeerOf(1, 0) }}
-	}
-	threshold := l.standard
-	if p.Threshold != nil {
-		threshold = *p.Threshold
-	}
-	return Role{Needs: Needs{Head: true, Top: l.top}, Route: func(v View) Destination {
-		if l.toLarge(sigmoid(v.Row.HeadLogit), threshold) {
-			return PeerOf(0, 1)
-		}
-		return Stay
-	}}
+	threshold := p.threshold(l.standard)
+	score := &Score{Of: headScore, Low: l.toLarge(0, 0.5)}
+	return visits(model, Needs{Head: true, Top: l.top}, score, func(v View) bool {
+		return l.toLarge(score.Of(v), v.threshold(threshold))
+	})
 }
 
 // sigmoid turns a head's logit into a probability.

@@ -21,6 +21,20 @@ const routingStream = 1<<32 - 1
 // Uniform is a number in [0, 1) for a routing decision about the next position of v: a pure function of the model, the request's seed,
 // the choice and the position, so that it does not depend on who shares the batch, or on when the question is asked.
 func Uniform(v View) float64 {
-	words := philox([4]uint32{uint32(len(v.Tokens)), v.Choice, routingStream - uint32(v.Model), 0}, [2]uint32{uint32(v.Seed), uint32(v.Seed >> 32)})
+	return uniform(v.Seed, v.Choice, len(v.Tokens), routingStream-uint32(v.Model))
+}
+
+// Shared is a number in [0, 1) for a decision about a position that is the same at all models of the route: a pure function of the
+// request's seed, the choice and the position.
+func Shared(v View, position int) float64 {
+	return uniform(v.Seed, v.Choice, position, sharedStream)
+}
+
+// sharedStream is the stream of draws that all models of a route share.
+const sharedStream = 1 << 31
+
+// uniform is u = f(seed, choice, position, stream) in [0, 1).
+func uniform(seed uint64, choice uint32, position int, stream uint32) float64 {
+	words := philox([4]uint32{uint32(position), choice, stream, 0}, [2]uint32{uint32(seed), uint32(seed >> 32)})
 	return float64(uint64(words[0])<<21^uint64(words[1])>>11) / (1 << 53)
 }

@@ -26,17 +26,24 @@ func (Random) Check(models int, p Params) error {
 
 // Role implements [Algorithm].
 func (Random) Role(model, _ int, p Params) Role {
-	share := RandomShare
-	if p.Threshold != nil {
-		share = *p.Threshold
+	return visits(model, Needs{}, nil, atRandom(p.threshold(RandomShare)))
+}
+
+// atRandom holds at a share of the positions, whatever the models say.
+func atRandom(share float64) func(View) bool {
+	return func(v View) bool { return Uniform(v) < share }
+}
+
+// visits is the role of a model where the large one (role 1) writes the positions at which large holds, one each, and the small
+// one (role 0), whose token is discarded there, all others.
+func visits(model int, needs Needs, score *Score, large func(View) bool) Role {
+	if model == 1 {
+		return Role{Keep: true, Route: func(View) Destination { return PeerOf(1, 0) }}
 	}
-	if model == 0 {
-		return Role{Route: func(v View) Destination {
-			if Uniform(v) < share {
-				return PeerOf(0, 1)
-			}
-			return Stay
-		}}
-	}
-	return Role{Keep: true, Route: func(View) Destination { return PeerOf(1, 0) }}
+	return Role{Needs: needs, Score: score, Route: func(v View) Destination {
+		if large(v) {
+			return PeerOf(0, 1)
+		}
+		return Stay
+	}}
 }

@@ -56,26 +56,37 @@ type Row struct {
 
 // View is what a function sees: one request at one model, at one moment. Everything in it is read-only.
 type View struct {
-	Model   int     // index in the route of the model that runs, 0 = entry
-	Models  int     // number of models in the route
-	Vocab   int     // V: ids valid in all models of the route
-	Tokens  []int32 // prompt and committed tokens known here; the sampled token is not in it
-	Prompt  int     // how many of Tokens are the prompt
-	Params  Params  // the route's parameters with the request's overrides
-	Seed    uint64  // the request's seed
-	Choice  uint32  // index among the choices of one call
-	Row     Row     // the answer of the forward pass; zero in Send and Receive
-	Keeping bool    // in Send: the sampled token has been committed and is the last of Tokens
+	Model  int     // index in the route of the model that runs, 0 = entry
+	Models int     // number of models in the route
+	Vocab  int     // V: ids valid in all models of the route
+	Tokens []int32 // prompt and committed tokens known here; the sampled token is not in it
+	Prompt int     // how many of Tokens are the prompt
+	Params Params  // the route's parameters with the request's overrides
+	// Threshold stands in place of Params.Threshold when a share was given: what it amounts to now. Otherwise nil.
+	Threshold *float64
+	Seed      uint64 // the request's seed
+	Choice    uint32 // index among the choices of one call
+	Row       Row    // the answer of the forward pass; zero in Start, Send and Receive
+	Keeping   bool   // in Send: the sampled token has been committed and is the last of Tokens
 }
 
 // Role is what one model does in an algorithm.
 type Role struct {
 	Needs Needs
+	// Start, of the entry's role, says which model of the route writes the first token: an index, 0 for the entry itself. It is
+	// asked when a request is admitted, before any forward pass. Nil: the entry.
+	Start func(View) int
+	// Score, of the entry's role, is what Route compares with the threshold: with it a threshold can be given as a share of the
+	// tokens ([Params.LargeShare]), and the Route functions of all roles then use [View.Threshold]. Nil: it cannot.
+	Score *Score
 	// Route decides after each forward pass. Required.
 	Route func(View) Destination
 	// Keep: on a handoff the sampled token is committed and shipped; otherwise it is discarded and the peer writes that
 	// position itself.
 	Keep bool
+	// AsAlone: tokens are drawn with the random numbers of a model that is served alone, so that a model which writes the whole
+	// answer writes what it does alone. Otherwise each model of a route has numbers of its own.
+	AsAlone bool
 	// Send returns the tokens to ship to a peer that knows the first `known` tokens of v.Tokens. Nil: v.Tokens[known:].
 	Send func(v View, to Destination, known int) []int32
 	// Receive returns the tokens to append to v.Tokens when `tokens` came from a peer. Nil: all of them.

@@ -31,20 +31,17 @@ func (RStitch) Check(models int, p Params) error {
 
 // Role implements [Algorithm].
 func (RStitch) Role(model, _ int, p Params) Role {
-	threshold := RStitchThreshold
-	if p.Threshold != nil {
-		threshold = *p.Threshold
-	}
+	threshold := p.threshold(RStitchThreshold)
 	if model == 0 {
-		return Role{Route: func(v View) Destination {
-			if confident(v, threshold) {
+		return Role{Score: &Score{Of: normalized}, Route: func(v View) Destination {
+			if confident(v, v.threshold(threshold)) {
 				return Stay
 			}
 			return PeerOf(0, 1)
 		}}
 	}
 	return Role{Keep: true, Route: func(v View) Destination {
-		if confident(v, threshold) {
+		if confident(v, v.threshold(threshold)) {
 			return PeerOf(1, 0)
 		}
 		return Stay
@@ -56,3 +53,6 @@ func (RStitch) Role(model, _ int, p Params) Role {
 func confident(v View, threshold float64) bool {
 	return float64(v.Row.Entropy) <= threshold*math.Log(float64(v.Vocab))
 }
+
+// normalized is H / ln V; not a number for a vocabulary of one id.
+func normalized(v View) float64 { return float64(v.Row.Entropy) / math.Log(float64(v.Vocab)) }

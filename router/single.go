@@ -21,6 +21,9 @@ func (Single) Check(models int, p Params) error {
 	if p.Threshold != nil {
 		return fmt.Errorf("algorithm %q takes no threshold (got %g): a model alone is not routed", SingleName, *p.Threshold)
 	}
+	if p.Weights != nil || p.Strategy != "" {
+		return fmt.Errorf("algorithm %q takes no weights and has no strategies: a model alone is not routed", SingleName)
+	}
 	return nil
 }
 

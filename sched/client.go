@@ -132,6 +132,9 @@ func (c *clients) do(t *task) {
 // end frees a request everywhere, with one message to every subserver of the route, and then tells its client.
 func (c *clients) end(o *owner, why string) {
 	defer o.stream.push(o.last)
+	if o.sharing != nil {
+		o.sharing.wrote(o.stream.written())
+	}
 	delete(c.owners, o.id)
 	o.unwatch()
 	if !o.admitted {

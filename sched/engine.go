@@ -145,6 +145,7 @@ func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 		text: t.text, stops: stops{strings: slices.Clone(r.Stop)}, stream: newStream(spec),
 		client: r.Client, asked: e.now(),
 	}
+	o.sharing = t.shares.of(spec, role)
 	if t.text != nil {
 		o.detok = t.text.NewDetokenizer(r.Special)
 	}

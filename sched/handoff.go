@@ -38,6 +38,46 @@ func (s *subserver) handoff(l *local, to int) {
 	s.peers.send(m)
 }
 
+// begins puts a request that has just been admitted where its algorithm wants it to begin: here, or at another model of its
+// route, which then has it as if it had been handed off there, though nothing was handed off yet.
+func (s *subserver) begins(l *local) {
+	at, err := l.start()
+	var m Message
+	if err == nil && at != 0 {
+		m, err = l.handoffMessage(at, 0)
+		m.Handoffs = 0
+	}
+	switch {
+	case err != nil:
+		s.move(l, Waiting)
+		s.fail(l, err)
+	case at == 0:
+		s.move(l, Waiting)
+	case s.move(l, Pending):
+		l.away = at
+		if s.engine.observer.Resume != nil {
+			l.left = s.engine.now()
+		}
+		s.peers.send(m)
+	}
+}
+
+// start asks the algorithm where the answer begins.
+func (l *local) start() (at int, err error) {
+	if l.role.Start == nil {
+		return 0, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("start of algorithm %q panicked: %v", l.spec.Algorithm, p)
+		}
+	}()
+	if at = l.role.Start(l.view()); at < 0 || at >= len(l.spec.Models) {
+		return 0, fmt.Errorf("algorithm %q begins at model %d: the route has models 0 to %d", l.spec.Algorithm, at, len(l.spec.Models)-1)
+	}
+	return at, nil
+}
+
 // handoffMessage builds the peer request for a peer that is believed to know the first `known` tokens.
 func (l *local) handoffMessage(to, known int) (m Message, err error) {
 	tokens := l.tokens[known:len(l.tokens):len(l.tokens)] // grows only, so the receiver may read it at any time
@@ -48,12 +88,12 @@ func (l *local) handoffMessage(to, known int) (m Message, err error) {
 			}
 		}()
 		view := l.view()
-		view.Keeping = l.role.Keep
+		view.Keeping = l.role.Keep && l.state != Fresh
 		tokens = l.role.Send(view, router.PeerOf(l.self, to), known)
 	}
 	m = Message{Kind: Handoff, Request: l.id, Generation: l.generation, To: l.spec.Models[to],
 		Start: known, Tokens: tokens, Anchor: len(l.tokens),
-		Handoffs: l.handoffs + 1, Discarded: slices.Clip(l.discarded), Round: l.round} // the receiver appends to it
+		Handoffs: l.handoffs + 1, Discarded: slices.Clip(l.discarded), Round: l.round, Threshold: l.threshold} // the receiver appends to it
 	if known == 0 {
 		m.Spec = l.spec
 	}
@@ -121,6 +161,7 @@ func (s *subserver) resume(l *local, m *Message, from int, fresh []int32) {
 	l.append(fresh...)
 	l.known[from] = max(0, min(m.Anchor, len(l.tokens)))
 	l.handoffs, l.discarded = m.Handoffs, m.Discarded
+	l.threshold = m.Threshold
 	l.own, l.urgent, l.round = false, false, m.Round
 	if l.need() == 0 {
 		// Nothing new came, and the row of the last token is gone: its token is extended again.

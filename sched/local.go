@@ -8,7 +8,7 @@ import (
 )
 
 // local is one request at one subserver. The subserver's lock guards it, with one exception: while it is running, its
-// decode loop alone touches tokens, cache, history and known, and may read them without the lock.
+// decode loop alone touches tokens, cache, history, known and threshold, and may read them without the lock.
 type local struct {
 	id         string
 	generation uint64 // engine-wide order of arrival: the lower, the older
@@ -34,6 +34,10 @@ type local struct {
 	row      int       // index of its row in the step, or -1
 	device   bool      // part of the step on the device: its pages are being written, also when it is finished
 
+	sharing   *sharing // at the entry of an algorithm with a score
+	written   int      // at the entry: tokens that it wrote
+	threshold *float64 // the one that a share amounts to, as last decided at the entry
+
 	left      time.Time // pending: since when; kept for an observer
 	away      int       // pending: index of the model that has it
 	handoffs  int       // since the last committed token
@@ -53,17 +57,26 @@ func (l *local) append(tokens ...int32) {
 	}
 }
 
+// stream is the stream of random numbers that this model's tokens are drawn from.
+func (l *local) stream() uint32 {
+	if l.role.AsAlone {
+		return 0
+	}
+	return uint32(l.self)
+}
+
 // view is what the functions of an algorithm see of the request.
 func (l *local) view() router.View {
 	return router.View{
-		Model:  l.self,
-		Models: len(l.spec.Models),
-		Vocab:  l.spec.Vocab,
-		Tokens: l.tokens,
-		Prompt: l.spec.Prompt,
-		Params: l.spec.Params,
-		Seed:   l.spec.Sampling.Seed,
-		Choice: l.spec.Sampling.Choice,
+		Model:     l.self,
+		Models:    len(l.spec.Models),
+		Vocab:     l.spec.Vocab,
+		Tokens:    l.tokens,
+		Prompt:    l.spec.Prompt,
+		Params:    l.spec.Params,
+		Threshold: l.threshold,
+		Seed:      l.spec.Sampling.Seed,
+		Choice:    l.spec.Sampling.Choice,
 	}
 }
 

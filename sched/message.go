@@ -36,6 +36,7 @@ type Message struct {
 	Handoffs   int         // Handoff: handoffs since the last committed token, this one included
 	Discarded  []Discard   // Handoff: tokens thrown away since the last committed token
 	Round      uint64      // Handoff, with StepSync: the round in which the last token was committed
+	Threshold  *float64    // Handoff: the threshold that the request's share amounts to; nil: none was given
 	Reason     string      // Done, Failed: why
 
 	cause error // Failed: the error itself, as long as the message has not left the process

@@ -21,6 +21,7 @@ type owner struct {
 	stops      stops
 	unwatch    func() bool // stops watching the client's context
 
+	sharing  *sharing // nil: the algorithm has no score
 	client   string
 	asked    time.Time
 	admitted bool

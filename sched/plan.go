@@ -65,7 +65,7 @@ func (s *subserver) pick(l *local) {
 		needs.Top = max(needs.Top, l.spec.Top)
 		st.batch.Rows = append(st.batch.Rows, Row{
 			Segment: len(st.picked), Offset: l.take - 1,
-			Needs: needs, Vocab: l.spec.Vocab, Stream: uint32(l.self),
+			Needs: needs, Vocab: l.spec.Vocab, Stream: l.stream(),
 			Sampling: &l.spec.Sampling, History: l.history,
 		})
 	}

@@ -31,7 +31,7 @@ type Row struct {
 	Offset   int          // index into its Tokens: the token whose successor is wanted
 	Needs    router.Needs // what the algorithm, or the caller's logprobs, ask for
 	Vocab    int          // ids [0, Vocab) are in play
-	Stream   uint32       // random-number stream: the model's index in the route
+	Stream   uint32       // random-number stream: the model's index in the route, or 0 (router.Role.AsAlone)
 	Sampling *Sampling    // how the token is drawn
 	History  *History     // distinct ids so far with counts, for penalties; nil when none are set
 	Out      router.Row   // the answer

@@ -70,6 +70,10 @@ func decide(l *local, row *Row) (d decision) {
 	if n := l.role.Needs.Top; len(view.Row.TopIDs) > n { // the caller's logprobs may have asked for more
 		view.Row.TopIDs, view.Row.TopLogits = view.Row.TopIDs[:n], view.Row.TopLogits[:n]
 	}
+	if l.sharing != nil {
+		l.threshold = l.sharing.threshold(view, l.written)
+		view.Threshold = l.threshold
+	}
 	d.to = l.role.Route(view)
 	if d.to < 0 || int(d.to) >= len(l.spec.Models) {
 		return decision{err: fmt.Errorf("algorithm %q sent the request to peer %d: model %d of the route has peers 1 to %d",
@@ -141,6 +145,7 @@ func (s *subserver) commit(l *local, out *router.Row, done *settled) (over bool)
 	l.own, l.handoffs, l.discarded = true, 0, nil
 	l.round = s.step.round
 	if l.self == 0 {
+		l.written++
 		done.add(l, start, out.Token, info, len(s.step.batch.Rows))
 	} else {
 		s.peers.send(Message{Kind: Committed, Request: l.id, Generation: l.generation, To: l.spec.Models[0],

@@ -25,9 +25,10 @@ func (s State) String() string {
 }
 
 // moves is the table of allowed moves, from row to column. Besides the moves that an algorithm causes, a request
-// finishes wherever it stands: its owner may find a stop string, or its client may leave, at any moment.
+// finishes wherever it stands: its owner may find a stop string, or its client may leave, at any moment. One that another
+// model begins is pending at its entry from the start.
 var moves = [states][states]bool{
-	Fresh:   {Waiting: true},
+	Fresh:   {Waiting: true, Pending: true},
 	Waiting: {Running: true, Finished: true},
 	Running: {Waiting: true, Pending: true, Finished: true},
 	Pending: {Waiting: true, Finished: true},

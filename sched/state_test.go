@@ -7,11 +7,12 @@ import (
 )
 
 // The moves of the design, and no other: waiting -> running -> waiting | pending | finished; pending -> waiting |
-// finished; and waiting -> finished, since an owner may end a request at any moment.
+// finished; and waiting -> finished, since an owner may end a request at any moment. A request that another model begins is
+// pending from the start.
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	allowed := map[[2]State]bool{
-		{Fresh, Waiting}: true, {Waiting, Running}: true, {Waiting, Finished}: true,
+		{Fresh, Waiting}: true, {Fresh, Pending}: true, {Waiting, Running}: true, {Waiting, Finished}: true,
 		{Running, Waiting}: true, {Running, Pending}: true, {Running, Finished}: true,
 		{Pending, Waiting}: true, {Pending, Finished}: true,
 	}
@@ -40,12 +41,12 @@ func TestIllegalMoveIsAFault(t *testing.T) {
 	s.mu.Lock()
 	l := s.take("r", 1, &Spec{Models: []string{"m"}, Prompt: 1}, 0, noRole)
 	l.append(5)
-	require.False(t, s.move(l, Pending))
+	require.False(t, s.move(l, Running))
 	require.Equal(t, Fresh, l.state)
 	s.forget(l)
 	s.mu.Unlock()
 
-	const want = `request "r": illegal move of a request from fresh to pending`
+	const want = `request "r": illegal move of a request from fresh to running`
 	require.Len(t, faults, 1)
 	require.EqualError(t, faults[0], want)
 	require.EqualError(t, e.Snapshot().Fault, `model "m": `+want)

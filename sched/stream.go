@@ -92,6 +92,13 @@ func (s *Stream) Completion() (tokens int, ended bool) {
 // Cancel ends the request on all subservers; the last event then has FinishCancelled. After the end it does nothing.
 func (s *Stream) Cancel() { s.cancel() }
 
+// written is how many tokens so far the other models, and the entry, wrote.
+func (s *Stream) written() (others, entry int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.account.completion - s.account.tokens[0], s.account.tokens[0]
+}
+
 // count adds a committed token to the account.
 func (s *Stream) count(info *TokenInfo) {
 	s.mu.Lock()

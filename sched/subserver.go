@@ -141,8 +141,9 @@ func (s *subserver) admit(o *owner) {
 	defer s.mu.Unlock()
 	s.expect(o.id, o.generation, len(o.spec.Models) > 1)
 	l := s.take(o.id, o.generation, o.spec, 0, o.role)
+	l.sharing = o.sharing
 	l.append(o.prompt...)
-	s.move(l, Waiting)
+	s.begins(l)
 	s.publish()
 	s.domain.nudge()
 }

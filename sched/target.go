@@ -18,7 +18,8 @@ type target struct {
 	vocab     int     // ids valid in all models
 	end       []int32 // union of the models' end-of-sequence ids
 	context   int     // shortest context of the models, in tokens
-	capacity  int     // smallest KV cache of the models, in tokens
+	shares    shares
+	capacity  int // smallest KV cache of the models, in tokens
 }
 
 // newTarget puts together what the models of a route have in common.
@@ -50,7 +51,7 @@ func (t *target) algorithmFor(name string, p router.Params) (router.Algorithm, e
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Check(len(t.models), p); err != nil {
+	if err := router.Check(a, len(t.models), p); err != nil {
 		return nil, err
 	}
 	for i := range t.models {

@@ -26,7 +26,7 @@ type shape struct {
 	patience    time.Duration // longest time before a cancel
 }
 
-var answering = []string{"small", "large", "middle", "stitch", "half", "backward", "visit", "mix", "cascade"}
+var answering = []string{"small", "large", "middle", "stitch", "half", "backward", "visit", "mix", "cascade", "ensemble", "query", "nats", "dice"}
 
 // random draws a request of every kind that a client may send.
 func (s *shape) random(rng *rand.Rand, i int) sched.Request {

@@ -44,6 +44,9 @@ func Run(route Route, r sched.Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if start := l.roles[0].Start; start != nil {
+		l.active = start(l.view(router.Row{}))
+	}
 	for {
 		row, err := l.extend()
 		if err != nil {
@@ -100,6 +103,9 @@ func newLoop(route Route, r sched.Request) (*loop, error) {
 	}
 	for i, m := range route.Models {
 		role := a.Role(i, len(route.Models), l.params)
+		if rule := ruleOf(name, i, l.params); rule != nil {
+			role.Route, role.Keep, role.Start = rule.route, rule.keep, rule.start
+		}
 		if role.Send != nil || role.Receive != nil {
 			return nil, fmt.Errorf("algorithm %q has a send or receive of its own", name)
 		}
@@ -154,12 +160,19 @@ func (l *loop) extend() (router.Row, error) {
 func (l *loop) row(offset int) sched.Row {
 	needs := l.roles[l.active].Needs
 	needs.Top = max(needs.Top, l.request.Top)
-	row := sched.Row{Offset: offset, Needs: needs, Vocab: l.vocab, Stream: uint32(l.active), Sampling: &l.request.Sampling}
+	row := sched.Row{Offset: offset, Needs: needs, Vocab: l.vocab, Stream: l.stream(), Sampling: &l.request.Sampling}
 	if s := l.request.Sampling; s.PresencePenalty != 0 || s.FrequencyPenalty != 0 || s.RepetitionPenalty != 0 && s.RepetitionPenalty != 1 {
 		row.History = &sched.History{}
 		row.History.Add(l.sequence...)
 	}
 	return row
+}
+
+func (l *loop) stream() uint32 {
+	if l.roles[l.active].AsAlone {
+		return 0
+	}
+	return uint32(l.active)
 }
 
 func (l *loop) view(row router.Row) router.View {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"math/rand/v2"
 
 	"github.com/tokenrouter/tokenrouter/router"
@@ -36,7 +37,7 @@ func request(t *Target, g *openai.Generation) (sched.Request, *openai.Error) {
 		}
 	}
 	if o := g.Routing; o != nil {
-		r.Algorithm, r.Params, r.Trace = o.Algorithm, router.Params{Threshold: o.Threshold}, o.Trace
+		r.Algorithm, r.Params, r.Trace = o.Algorithm, params(o), o.Trace
 		if err := checkRouting(t, o); err != nil {
 			return r, err
 		}
@@ -46,9 +47,9 @@ func request(t *Target, g *openai.Generation) (sched.Request, *openai.Error) {
 
 // checkRouting says which field of a routing object the target cannot follow.
 func checkRouting(t *Target, o *openai.RoutingRequest) *openai.Error {
-	name, params := t.Algorithm, t.Params.Override(router.Params{Threshold: o.Threshold})
+	name, all := t.Algorithm, t.Params.Override(params(o))
 	if o.Algorithm != "" && o.Algorithm != name {
-		name, params = o.Algorithm, router.Params{Threshold: o.Threshold} // the route's are for its own algorithm
+		name, all = o.Algorithm, params(o) // the route's are for its own algorithm
 	}
 	a, err := router.Lookup(name)
 	if err != nil {
@@ -57,10 +58,15 @@ func checkRouting(t *Target, o *openai.RoutingRequest) *openai.Error {
 	if err := a.Check(len(t.Models), router.Params{}); err != nil && o.Algorithm != "" {
 		return openai.Invalid("routing.algorithm", openai.CodeInvalidValue, "%v", err)
 	}
-	if err := a.Check(len(t.Models), params); err != nil {
-		return openai.Invalid("routing.threshold", openai.CodeInvalidValue, "%v", err)
+	if err := router.Check(a, len(t.Models), all); err != nil {
+		return openai.Invalid("routing."+cmp.Or(router.Culprit(a, len(t.Models), all), "algorithm"), openai.CodeInvalidValue, "%v", err)
 	}
 	return nil
+}
+
+// params are what a routing object says to the algorithm.
+func params(o *openai.RoutingRequest) router.Params {
+	return router.Params{Threshold: o.Threshold, LargeShare: o.LargeShare, Weights: o.Weights, Strategy: o.Strategy}
 }
 
 func sampling(g *openai.Generation) sched.Sampling {

@@ -31,34 +31,41 @@ func plain(target string, prompt []int32, limit int) sched.Request {
 // Every field that is supported arrives at the engine.
 func TestFieldsReachTheEngine(t *testing.T) {
 	hi := []int32{3, 16 + 'h', 16 + 'i'}
-	threshold := 0.25
+	nats, threshold := 1.5, 0.25
 	for members, change := range map[string]func(*sched.Request){
-		``:                                   func(*sched.Request) {},
-		`"temperature":0`:                    func(r *sched.Request) { r.Sampling.Temperature = 0 },
-		`"temperature":0.5`:                  func(r *sched.Request) { r.Sampling.Temperature = 0.5 },
-		`"top_p":0.5`:                        func(r *sched.Request) { r.Sampling.TopP = 0.5 },
-		`"top_p":0`:                          func(r *sched.Request) { r.Sampling.TopK = 1 }, // the likeliest token alone
-		`"top_k":40`:                         func(r *sched.Request) { r.Sampling.TopK = 40 },
-		`"top_k":-1`:                         func(*sched.Request) {},
-		`"min_p":0.25`:                       func(r *sched.Request) { r.Sampling.MinP = 0.25 },
-		`"repetition_penalty":1.5`:           func(r *sched.Request) { r.Sampling.RepetitionPenalty = 1.5 },
-		`"presence_penalty":0.5`:             func(r *sched.Request) { r.Sampling.PresencePenalty = 0.5 },
-		`"frequency_penalty":-0.5`:           func(r *sched.Request) { r.Sampling.FrequencyPenalty = -0.5 },
-		`"logit_bias":{"9":1,"7":-1}`:        func(r *sched.Request) { r.Sampling.BiasIDs, r.Sampling.Bias = []int32{7, 9}, []float32{-1, 1} },
-		`"seed":7`:                           func(r *sched.Request) { r.Sampling.Seed = 7 },
-		`"seed":-1`:                          func(r *sched.Request) { r.Sampling.Seed = 1<<64 - 1 },
-		`"stop":"x"`:                         func(r *sched.Request) { r.Stop = []string{"x"} },
-		`"stop":["x","yz"]`:                  func(r *sched.Request) { r.Stop = []string{"x", "yz"} },
-		`"max_tokens":5`:                     func(r *sched.Request) { r.MaxTokens = 5 },
-		`"max_completion_tokens":6`:          func(r *sched.Request) { r.MaxTokens = 6 },
-		`"logprobs":true`:                    func(r *sched.Request) { r.LogProbs = true },
-		`"logprobs":true,"top_logprobs":5`:   func(r *sched.Request) { r.LogProbs, r.Top = true, 5 },
-		`"ignore_eos":true`:                  func(r *sched.Request) { r.IgnoreEnd = true },
-		`"skip_special_tokens":false`:        func(r *sched.Request) { r.Special = true },
-		`"skip_special_tokens":true`:         func(*sched.Request) {},
-		`"routing":{"threshold":0.25}`:       func(r *sched.Request) { r.Params = router.Params{Threshold: &threshold} },
-		`"routing":{"algorithm":"r-stitch"}`: func(r *sched.Request) { r.Algorithm = "r-stitch" },
-		`"routing":{"trace":true}`:           func(r *sched.Request) { r.Trace = true },
+		``:                                 func(*sched.Request) {},
+		`"temperature":0`:                  func(r *sched.Request) { r.Sampling.Temperature = 0 },
+		`"temperature":0.5`:                func(r *sched.Request) { r.Sampling.Temperature = 0.5 },
+		`"top_p":0.5`:                      func(r *sched.Request) { r.Sampling.TopP = 0.5 },
+		`"top_p":0`:                        func(r *sched.Request) { r.Sampling.TopK = 1 }, // the likeliest token alone
+		`"top_k":40`:                       func(r *sched.Request) { r.Sampling.TopK = 40 },
+		`"top_k":-1`:                       func(*sched.Request) {},
+		`"min_p":0.25`:                     func(r *sched.Request) { r.Sampling.MinP = 0.25 },
+		`"repetition_penalty":1.5`:         func(r *sched.Request) { r.Sampling.RepetitionPenalty = 1.5 },
+		`"presence_penalty":0.5`:           func(r *sched.Request) { r.Sampling.PresencePenalty = 0.5 },
+		`"frequency_penalty":-0.5`:         func(r *sched.Request) { r.Sampling.FrequencyPenalty = -0.5 },
+		`"logit_bias":{"9":1,"7":-1}`:      func(r *sched.Request) { r.Sampling.BiasIDs, r.Sampling.Bias = []int32{7, 9}, []float32{-1, 1} },
+		`"seed":7`:                         func(r *sched.Request) { r.Sampling.Seed = 7 },
+		`"seed":-1`:                        func(r *sched.Request) { r.Sampling.Seed = 1<<64 - 1 },
+		`"stop":"x"`:                       func(r *sched.Request) { r.Stop = []string{"x"} },
+		`"stop":["x","yz"]`:                func(r *sched.Request) { r.Stop = []string{"x", "yz"} },
+		`"max_tokens":5`:                   func(r *sched.Request) { r.MaxTokens = 5 },
+		`"max_completion_tokens":6`:        func(r *sched.Request) { r.MaxTokens = 6 },
+		`"logprobs":true`:                  func(r *sched.Request) { r.LogProbs = true },
+		`"logprobs":true,"top_logprobs":5`: func(r *sched.Request) { r.LogProbs, r.Top = true, 5 },
+		`"ignore_eos":true`:                func(r *sched.Request) { r.IgnoreEnd = true },
+		`"skip_special_tokens":false`:      func(r *sched.Request) { r.Special = true },
+		`"skip_special_tokens":true`:       func(*sched.Request) {},
+		`"routing":{"threshold":0.25}`:     func(r *sched.Request) { r.Params = router.Params{Threshold: &threshold} },
+		`"routing":{"large_share":0.25}`:   func(r *sched.Request) { r.Params = router.Params{LargeShare: &threshold} },
+		`"routing":{"algorithm":"r2r","strategy":"entropy","threshold":1.5}`: func(r *sched.Request) {
+			r.Algorithm, r.Params = "r2r", router.Params{Strategy: "entropy", Threshold: &nats}
+		},
+		`"routing":{"algorithm":"ensemble","weights":[0.7,0.3]}`: func(r *sched.Request) {
+			r.Algorithm, r.Params = "ensemble", router.Params{Weights: []float64{0.7, 0.3}}
+		},
+		`"routing":{"algorithm":"r-stitch"}`:                                   func(r *sched.Request) { r.Algorithm = "r-stitch" },
+		`"routing":{"trace":true}`:                                             func(r *sched.Request) { r.Trace = true },
 		`"user":"ann","metadata":{},"store":false,"service_tier":"auto","n":1`: func(*sched.Request) {},
 	} {
 		s := brief()

@@ -82,7 +82,8 @@ func (t *Target) describe() openai.Model {
 		ID: t.Name, Object: openai.ObjectModel, Created: t.Created.Unix(), OwnedBy: "tokenrouter", ContextLength: t.limit(),
 	}
 	if t.route() {
-		m.Route = &openai.RouteDetail{Algorithm: t.Algorithm, Models: t.Models, Threshold: t.Params.Threshold}
+		m.Route = &openai.RouteDetail{Algorithm: t.Algorithm, Models: t.Models, Threshold: t.Params.Threshold,
+			LargeShare: t.Params.LargeShare, Weights: t.Params.Weights, Strategy: t.Params.Strategy}
 	}
 	return m
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/api"
 	"github.com/tokenrouter/tokenrouter/server/config"
@@ -163,7 +162,7 @@ func (l *Loader) engine(r *Runtime) error {
 	}
 	for _, route := range cfg.Routes {
 		o.Routes = append(o.Routes, sched.RouteOptions{
-			Name: route.Name, Algorithm: route.Algorithm, Models: route.Models, Params: router.Params{Threshold: route.Threshold},
+			Name: route.Name, Algorithm: route.Algorithm, Models: route.Models, Params: params(&route),
 		})
 	}
 	engine, err := sched.NewEngine(o)

@@ -102,10 +102,10 @@ func (p *plan) checkRoute(at string, r *config.Route) error {
 	if err != nil {
 		return p.cfg.At(at+".algorithm", err)
 	}
-	if err := a.Check(len(r.Models), router.Params{Threshold: r.Threshold}); err != nil {
+	if err := router.Check(a, len(r.Models), params(r)); err != nil {
 		field := ".algorithm"
-		if r.Threshold != nil && a.Check(len(r.Models), router.Params{}) == nil {
-			field = ".threshold"
+		if name := router.Culprit(a, len(r.Models), params(r)); name != "" {
+			field = "." + name
 		}
 		return p.cfg.At(at+field, err)
 	}
@@ -120,6 +120,11 @@ func (p *plan) checkRoute(at string, r *config.Route) error {
 		}
 	}
 	return nil
+}
+
+// params are what a route says to its algorithm.
+func params(r *config.Route) router.Params {
+	return router.Params{Threshold: r.Threshold, LargeShare: r.LargeShare, Weights: r.Weights, Strategy: r.Strategy}
 }
 
 // model returns the planned model of that name, which the configuration's checks have made sure of.

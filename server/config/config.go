@@ -26,10 +26,13 @@ type Model struct {
 
 // Route is a named set of models that share the work by an algorithm.
 type Route struct {
-	Name      string   `json:"name"`
-	Algorithm string   `json:"algorithm"`
-	Models    []string `json:"models"` // the entry first
-	Threshold *float64 `json:"threshold"`
+	Name       string    `json:"name"`
+	Algorithm  string    `json:"algorithm"`
+	Models     []string  `json:"models"` // the entry first
+	Threshold  *float64  `json:"threshold"`
+	LargeShare *float64  `json:"large_share"`
+	Weights    []float64 `json:"weights"`
+	Strategy   string    `json:"strategy"`
 }
 
 // Device is what models run on.

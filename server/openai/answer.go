@@ -189,7 +189,10 @@ type Model struct {
 
 // RouteDetail says what a route is made of.
 type RouteDetail struct {
-	Algorithm string   `json:"algorithm"`
-	Models    []string `json:"models"` // the entry first
-	Threshold *float64 `json:"threshold,omitzero"`
+	Algorithm  string    `json:"algorithm"`
+	Models     []string  `json:"models"` // the entry first
+	Threshold  *float64  `json:"threshold,omitzero"`
+	LargeShare *float64  `json:"large_share,omitzero"`
+	Weights    []float64 `json:"weights,omitzero"`
+	Strategy   string    `json:"strategy,omitzero"`
 }

@@ -149,7 +149,6 @@ func TestChatRefused(t *testing.T) {
 		{chat(`"service_tier":"flex"`), "service_tier", CodeUnsupported, "there is one tier"},
 		{chat(`"metadata":{"a":1}`), "metadata", CodeInvalidType, "expected an object of strings"},
 		{chat(`"user":5`), "user", CodeInvalidType, "expected a string, found a number"},
-		{chat(`"routing":{"large_share":0.2}`), "routing.large_share", CodeUnsupported, "set routing.threshold instead"},
 		{chat(`"stream":true,"stream_options":{"include_obfuscation":true}`), "stream_options.include_obfuscation", CodeUnsupportedValue, "not supported"},
 		{`{"model":"m","messages":[{"role":"tool","content":"4","tool_call_id":"c"}]}`, "messages[0].tool_call_id", CodeUnsupported, "tool calls are not supported"},
 		{`{"model":"m","messages":[{"role":"tool","content":"4"}]}`, "messages[0].role", CodeUnsupportedValue, "tool calls are not"},

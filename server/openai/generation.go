@@ -3,8 +3,6 @@ package openai
 import (
 	"fmt"
 	"math"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Limits of fields.
@@ -44,10 +42,12 @@ type StreamOptions struct {
 
 // RoutingRequest overrides how a route answers one request. It is TokenRouter's own extension.
 type RoutingRequest struct {
-	Algorithm  string         `json:"algorithm"` // "": the route's
-	Threshold  *float64       `json:"threshold"`
-	Trace      bool           `json:"trace"` // report who wrote each token, and what was discarded
-	LargeShare jsontext.Value `json:"large_share"`
+	Algorithm  string    `json:"algorithm"` // "": the route's
+	Threshold  *float64  `json:"threshold"`
+	Weights    []float64 `json:"weights"`     // [models of the route] of the ensemble
+	Strategy   string    `json:"strategy"`    // a variant of the algorithm
+	Trace      bool      `json:"trace"`       // report who wrote each token, and what was discarded
+	LargeShare *float64  `json:"large_share"` // of tokens, in place of a threshold
 }
 
 func (g *Generation) check() *Error {
@@ -99,9 +99,6 @@ func (g *Generation) checkDelivery() *Error {
 			return Invalid("stream_options.include_obfuscation", CodeUnsupportedValue, "padding of chunks is not supported; leave it out or send false")
 		}
 	}
-	if r := g.Routing; r != nil && !isNull(r.LargeShare) {
-		return Invalid("routing.large_share", CodeUnsupported, "is not supported; set routing.threshold instead")
-	}
 	return nil
 }
 
@@ -117,5 +114,3 @@ func within(name string, v *Int, least, most Int) *Error {
 		return Invalid(name, CodeInvalidValue, "%d is not at least %d", *v, least)
 	}
 }
-
-func isNull(v jsontext.Value) bool { return len(v) == 0 || v.Kind() == 'n' }

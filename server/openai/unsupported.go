@@ -120,3 +120,5 @@ func refuse(extra map[string]jsontext.Value, rules map[string]rule, request any)
 	}
 	return nil
 }
+
+func isNull(v jsontext.Value) bool { return len(v) == 0 || v.Kind() == 'n' }
