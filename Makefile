@@ -24,8 +24,14 @@ export TOKENROUTER_MODELS ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.c
 
 ##@ Use
 
+QUESTION ?= Sam earns $$6 per hour. On Monday Sam works 8 hours and on Friday 7 hours. How much does Sam earn?
+
 .PHONY: run
-run: build real-pair ## Build, get a real pair of models, ask one question, show who wrote what
+run: build ## Build, let the pair of models that is built in solve a problem (QUESTION=...), show who wrote what
+	$(BINARY) run --demo '$(QUESTION)'
+
+.PHONY: run-real
+run-real: build real-pair ## Build, get a real pair of models, ask one question over HTTP, show who wrote what
 	scripts/demo.py --binary $(BINARY) --models "$$TOKENROUTER_MODELS"
 
 .PHONY: build

@@ -85,6 +85,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"serve"}, "no configuration: looked for tokenrouter.yaml and"},
 		{[]string{"serve", "--config", "none.yaml"}, "none.yaml: no such file"},
 		{[]string{"serve", "--config", broken}, "broken.yaml:2:5: models[0].nam: unknown key; did you mean name?"},
+		{[]string{"serve", "--demo", "--config", broken}, "none of the others can be"},
 		{[]string{"serve", "--small", small}, "they must all be set; missing [large]"},
 		{[]string{"serve", "--config", broken, "--small", small, "--large", large}, "none of the others can be"},
 		{[]string{"serve", "--small", "none.gguf", "--large", large}, "none.gguf"},
@@ -109,6 +110,15 @@ func TestMistakes(t *testing.T) {
 		require.Contains(t, aside, c.want, c.args)
 		require.True(t, strings.HasPrefix(aside, "tokenrouter: ") || strings.Contains(aside, "{"), aside)
 	}
+}
+
+func TestDemo(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	status, out, aside := shell(t, "", "run", "--demo", "--threads", "2",
+		"Sam earns $6 per hour. On Monday Sam works 8 hours and on Friday 7 hours. How much does Sam earn?")
+	require.Zero(t, status, aside)
+	require.Equal(t, "On both days Sam works 8 + 7 = 15 hours.\nFor that work Sam earns 15 * 6 = 90 dollars.\nAnswer: 90\n", out)
+	require.Contains(t, aside, "demo-large")
 }
 
 func TestRunHelpExplainsTheThreshold(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 // source are the flags that say which models to run.
 type source struct {
 	config, small, large, library string
+	demo                          bool
 	threads                       int
 }
 
@@ -19,10 +20,11 @@ func (s *source) addFlags(cmd *cobra.Command) {
 	f.StringVarP(&s.config, "config", "c", "", "configuration `FILE`; default: ./tokenrouter.yaml, then ~/.config/tokenrouter/config.yaml")
 	f.StringVar(&s.small, "small", "", "GGUF `FILE` of the small model, instead of a configuration; with --large")
 	f.StringVar(&s.large, "large", "", "GGUF `FILE` of the large model; with --small")
+	f.BoolVar(&s.demo, "demo", false, "use the pair of models that is built in; it solves word problems")
 	f.StringVar(&s.library, "library", "", "native library to load, `FILE`; default: the one built in")
 	f.IntVar(&s.threads, "threads", 0, "threads of the CPU device; 0: as configured, or all cores")
-	cmd.MarkFlagsMutuallyExclusive("config", "small")
-	cmd.MarkFlagsMutuallyExclusive("config", "large")
+	cmd.MarkFlagsMutuallyExclusive("config", "small", "demo")
+	cmd.MarkFlagsMutuallyExclusive("config", "large", "demo")
 	cmd.MarkFlagsRequiredTogether("small", "large")
 	for _, name := range []string{"small", "large"} {
 		_ = cmd.MarkFlagFilename(name, "gguf") // fails only for a flag that does not exist
@@ -48,7 +50,10 @@ func (s *source) load() (*config.Config, error) {
 }
 
 func (s *source) read() (*config.Config, error) {
-	if s.small != "" {
+	switch {
+	case s.demo:
+		return config.Demo()
+	case s.small != "":
 		return config.Pair(s.small, s.large)
 	}
 	file := s.config

@@ -46,6 +46,15 @@ func parse(t *testing.T, text string) *config.Config {
 	return c
 }
 
+func TestModelsOfTheCatalogue(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	loader, err := NewLoader(parse(t, `models: [{name: a, path: "catalogue:demo-small"}]`), Options{})
+	require.NoError(t, err)
+	require.NotNil(t, loader)
+	_, err = NewLoader(parse(t, `models: [{name: a, path: "catalogue:demo-smal"}]`), Options{})
+	require.ErrorContains(t, err, `models[0].path: model "a": no model of the catalogue is called "demo-smal", expected one of demo-large, demo-small`)
+}
+
 // running is a server that was started by Serve.
 type running struct {
 	url     string

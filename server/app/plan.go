@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/catalogue"
 	"github.com/tokenrouter/tokenrouter/models/chat"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/server/config"
@@ -32,6 +34,11 @@ func newPlan(cfg *config.Config) (*plan, error) {
 	p := &plan{cfg: cfg}
 	for i, m := range cfg.Models {
 		at := fmt.Sprintf("models[%d]", i)
+		path, err := fileOf(m.Path)
+		if err != nil {
+			return nil, cfg.At(at+".path", fmt.Errorf("model %q: %w", m.Name, err))
+		}
+		m.Path = path
 		file, err := models.Open(m.Path)
 		if err != nil {
 			return nil, cfg.At(at+".path", fmt.Errorf("model %q: %w", m.Name, err))
@@ -95,6 +102,14 @@ func readTemplate(path string) (string, error) {
 	defer f.Close()
 	source, err := io.ReadAll(io.LimitReader(f, chat.MaxSource+1)) // it may have grown, which compiling it refuses
 	return string(source), err
+}
+
+// fileOf is the file that a model's path means.
+func fileOf(path string) (string, error) {
+	if name, ok := strings.CutPrefix(path, config.CataloguePrefix); ok {
+		return catalogue.File(name)
+	}
+	return path, nil
 }
 
 func (p *plan) checkRoute(at string, r *config.Route) error {

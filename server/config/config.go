@@ -14,7 +14,7 @@ type Config struct {
 // Model is a model to load.
 type Model struct {
 	Name       string `json:"name"`
-	Path       string `json:"path"` // absolute, or relative to the working directory if the configuration was
+	Path       string `json:"path"` // absolute, or relative to the working directory if the configuration was, or CataloguePrefix and a name
 	Device     string `json:"device"`
 	Context    int    `json:"context"` // tokens; 0: what the file states
 	ExactFloat bool   `json:"exact_float"`

@@ -160,6 +160,23 @@ func TestFind(t *testing.T) {
 	require.Equal(t, "tokenrouter.yaml", found)
 }
 
+func TestDemo(t *testing.T) {
+	got, err := Demo()
+	require.NoError(t, err)
+	require.Equal(t, []Model{
+		{Name: "demo-small", Path: "catalogue:demo-small", Device: "cpu", KVType: "f16"},
+		{Name: "demo-large", Path: "catalogue:demo-large", Device: "cpu", KVType: "f16"},
+	}, got.Models)
+	require.Equal(t, []Route{{Name: "demo", Algorithm: "r-stitch", Models: []string{"demo-small", "demo-large"}}}, got.Routes)
+}
+
+func TestNamesOfTheCatalogueAreNoFiles(t *testing.T) {
+	c, err := Parse("/etc/tr/c.yaml", []byte("models: [{name: a, path: 'catalogue:demo-small'}, {name: b, path: 'catalogue.gguf'}]"))
+	require.NoError(t, err)
+	require.Equal(t, "catalogue:demo-small", c.Models[0].Path)
+	require.Equal(t, "/etc/tr/catalogue.gguf", c.Models[1].Path)
+}
+
 func TestPair(t *testing.T) {
 	for _, c := range []struct{ small, large, wantSmall, wantLarge string }{
 		{"models/qwen-0.5b.gguf", "/m/qwen-1.5b.gguf", "qwen-0.5b", "qwen-1.5b"},

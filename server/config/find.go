@@ -23,7 +23,7 @@ func Find() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no configuration: looked for %s. Name one with --config, or two GGUF files with --small and --large, "+
-		"or write %s:\n\n%s", strings.Join(places, " and "), places[0], Example)
+		"or the pair that is built in with --demo, or write %s:\n\n%s", strings.Join(places, " and "), places[0], Example)
 }
 
 // Example is a small complete configuration.

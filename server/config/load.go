@@ -55,7 +55,9 @@ func build(tree any, src source) (*Config, error) {
 	}
 	for i := range c.Models {
 		m := &c.Models[i]
-		m.Path = resolve(src.file, m.Path)
+		if !strings.HasPrefix(m.Path, CataloguePrefix) {
+			m.Path = resolve(src.file, m.Path)
+		}
 		if m.ChatTemplate != "" {
 			m.ChatTemplate = resolve(src.file, m.ChatTemplate)
 		}
@@ -80,6 +82,9 @@ func addDefaultDevice(c *Config) error {
 	c.Devices = append(c.Devices, d)
 	return nil
 }
+
+// CataloguePrefix of a model's path stands before the name of a model of the catalogue.
+const CataloguePrefix = "catalogue:"
 
 // resolve makes a path of the configuration usable from the working directory.
 func resolve(file, path string) string {

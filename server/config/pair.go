@@ -29,6 +29,30 @@ func Pair(small, large string) (*Config, error) {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._:/-]+`)
 
+// Names of the pair that the program carries, and of the route that it makes.
+const (
+	DemoRoute = "demo"
+	demoSmall = "demo-small"
+	demoLarge = "demo-large"
+)
+
+// demoThreshold is the largest of those tried that keeps 99 % of the large model's accuracy on validation problems, with
+// 95 % confidence (models/pair/MODEL.md).
+const demoThreshold = 0.025
+
+// Demo makes the configuration of the pair that the program carries, which needs no file and no network.
+func Demo() (*Config, error) {
+	return build(map[string]any{
+		"models": []any{
+			map[string]any{"name": demoSmall, "path": CataloguePrefix + demoSmall},
+			map[string]any{"name": demoLarge, "path": CataloguePrefix + demoLarge},
+		},
+		"routes": []any{
+			map[string]any{"name": DemoRoute, "algorithm": "r-stitch", "models": []any{demoSmall, demoLarge}, "threshold": demoThreshold},
+		},
+	}, source{})
+}
+
 // nameOf makes a model name of a file name; fallback when nothing of it can be used.
 func nameOf(path, fallback string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".gguf")

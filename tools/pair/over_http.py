@@ -2,7 +2,7 @@
 """Measures a route of a running server on held-out problems, over the OpenAI API, many requests at a time.
 
     bin/tokenrouter serve --config examples/config/word-problems.yaml
-    over_http.py --url http://127.0.0.1:8080 --model word-problems --count 300 --concurrency 16 [--threshold 0.03]
+    over_http.py --url http://127.0.0.1:8080 --model demo --count 300 --concurrency 16 [--threshold 0.03]
 
 Standard library only. Prints the share of right answers and of each model's tokens; --json writes each answer too.
 """

@@ -1,0 +1,80 @@
+// Package catalogue knows models by a name of its own, so that a configuration need not name a file. It holds the models
+// that the program carries.
+//
+// Models are loaded from files: one that is asked for is extracted to the user's cache directory, under its content hash.
+package catalogue
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tokenrouter/tokenrouter/models/pair"
+)
+
+// The models of the default pair.
+const (
+	DemoSmall = "demo-small"
+	DemoLarge = "demo-large"
+)
+
+var carried = map[string]string{DemoSmall: "small.gguf", DemoLarge: "large.gguf"}
+
+// Names lists all models, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(carried)) }
+
+// File returns the path of a GGUF file that holds the named model. Safe for concurrent use, also by several processes.
+func File(name string) (string, error) {
+	file, ok := carried[name]
+	if !ok {
+		return "", fmt.Errorf("no model of the catalogue is called %q, expected one of %s", name, strings.Join(Names(), ", "))
+	}
+	content, err := fs.ReadFile(pair.Files, file)
+	if err != nil {
+		return "", fmt.Errorf("model %s: %w", name, err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("model %s is extracted to the cache directory: %w", name, err)
+	}
+	path, err := extract(content, filepath.Join(cache, "tokenrouter", "carried"), name+".gguf")
+	if err != nil {
+		return "", fmt.Errorf("extract model %s: %w; a cache directory that can be written is named by XDG_CACHE_HOME", name, err)
+	}
+	return path, nil
+}
+
+// extract puts content at DIR/<first 16 digits of its SHA-256>/FILE and returns that path. A file that is there already
+// is used if it holds the content and replaced if not; it is written under another name first, so that whoever opens the
+// path finds one whole file.
+func extract(content []byte, dir, file string) (string, error) {
+	sum := sha256.Sum256(content)
+	path := filepath.Join(dir, hex.EncodeToString(sum[:8]), file)
+	if found, err := os.ReadFile(path); err == nil && sha256.Sum256(found) == sum {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".extract-")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", err
+	}
+	return path, nil
+}

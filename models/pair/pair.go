@@ -1,0 +1,10 @@
+// Package pair carries the default pair of models, so that a program without any file and any network can answer.
+// MODEL.md says what they are; tools/pair makes them.
+package pair
+
+import "embed"
+
+// Files holds small.gguf and large.gguf.
+//
+//go:embed small.gguf large.gguf
+var Files embed.FS
