@@ -167,7 +167,8 @@ func TestDemo(t *testing.T) {
 		{Name: "demo-small", Path: "catalogue:demo-small", Device: "cpu", KVType: "f16"},
 		{Name: "demo-large", Path: "catalogue:demo-large", Device: "cpu", KVType: "f16"},
 	}, got.Models)
-	require.Equal(t, []Route{{Name: "demo", Algorithm: "r-stitch", Models: []string{"demo-small", "demo-large"}}}, got.Routes)
+	threshold := 0.025
+	require.Equal(t, []Route{{Name: "demo", Algorithm: "r-stitch", Models: []string{"demo-small", "demo-large"}, Threshold: &threshold}}, got.Routes)
 }
 
 func TestNamesOfTheCatalogueAreNoFiles(t *testing.T) {
