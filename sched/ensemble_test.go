@@ -30,9 +30,13 @@ func TestOneModelWritesAsAlone(t *testing.T) {
 				weights := make([]float64, 3)
 				weights[at] = 1
 				r.Target, r.Params = "ensemble", router.Params{Weights: weights}
+				l.journal.mu.Lock()
+				l.journal.handoffs = nil
+				l.journal.mu.Unlock()
 				got := l.ask(t, r)
 				require.Equal(t, len(got.Tokens), got.summary.Tokens[name])
 				require.Zero(t, got.Handoffs)
+				l.journal.expectBeginning(t, got.summary, name)
 				r.Target, r.Params = name, router.Params{}
 				alone := l.ask(t, r)
 				require.Equal(t, alone.Tokens, got.Tokens)
@@ -46,6 +50,20 @@ func TestOneModelWritesAsAlone(t *testing.T) {
 			require.Equal(t, len(query.Tokens), query.summary.Tokens[r.Target], "one model writes all")
 		}
 	}
+}
+
+// expectBeginning checks the records of the last request: it began at a model, and was handed off to nobody.
+func (j *journal) expectBeginning(t *testing.T, s sched.Summary, at string) {
+	t.Helper()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if at == "middle" { // the entry
+		require.Empty(t, j.handoffs)
+		return
+	}
+	require.Len(t, j.handoffs, 1)
+	h := j.handoffs[0]
+	require.Equal(t, []any{"middle", at, s.Prompt, true}, []any{h.From, h.To, h.Tokens, h.Start})
 }
 
 // The models of 20,000 first tokens, drawn at admission, and of 20,000 tokens of long answers have the shares of the weights.

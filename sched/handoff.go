@@ -58,6 +58,9 @@ func (s *subserver) begins(l *local) {
 		if s.engine.observer.Resume != nil {
 			l.left = s.engine.now()
 		}
+		if f := s.engine.observer.Handoff; f != nil {
+			f(HandoffRecord{Request: l.id, From: s.name, To: m.To, Tokens: len(m.Tokens), Length: len(l.tokens), Start: true, Time: s.engine.now()})
+		}
 		s.peers.send(m)
 	}
 }

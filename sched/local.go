@@ -57,6 +57,9 @@ func (l *local) append(tokens ...int32) {
 	}
 }
 
+// first reports whether no step has taken the request since its admission, here or anywhere.
+func (l *local) first() bool { return !l.stepped && l.handoffs == 0 && len(l.tokens) == l.spec.Prompt }
+
 // stream is the stream of random numbers that this model's tokens are drawn from.
 func (l *local) stream() uint32 {
 	if l.role.AsAlone {

@@ -97,7 +97,7 @@ type BatchRecord struct {
 
 // Wait is how long a request waited at a model, for a threshold or for its turn, until a step took it.
 type Wait struct {
-	First bool // since its admission, at the entry: no step had taken it yet
+	First bool // since its admission, where it begins: no step had taken it yet
 	Time  time.Duration
 }
 
@@ -108,6 +108,7 @@ type HandoffRecord struct {
 	Tokens   int  // tokens shipped
 	Length   int  // of the sequence, with a token that was kept
 	Kept     bool // the sampled token was committed
+	Start    bool // it has just been admitted and begins there: no handoff in its account
 	Time     time.Time
 }
 

@@ -75,7 +75,7 @@ func (s *subserver) pick(l *local) {
 	st.record.add(l, from, to)
 	if s.engine.observer.Batch != nil {
 		st.record.Requests, st.record.Lengths = append(st.record.Requests, l.id), append(st.record.Lengths, l.take)
-		st.record.Waits = append(st.record.Waits, Wait{First: l.self == 0 && !l.stepped, Time: s.step.now.Sub(l.since)})
+		st.record.Waits = append(st.record.Waits, Wait{First: l.first(), Time: s.step.now.Sub(l.since)})
 	}
 	l.stepped = true
 }

@@ -88,9 +88,13 @@ func (m *Metrics) Handler() http.Handler {
 // Observer is to be given to the engine.
 func (m *Metrics) Observer() *sched.Observer {
 	return &sched.Observer{
-		Admit:   func(r sched.AdmitRecord) { m.admission.WithLabelValues(r.Model).Observe(r.Time.Sub(r.Asked).Seconds()) },
-		Batch:   m.batch,
-		Handoff: func(r sched.HandoffRecord) { m.handoffs.WithLabelValues(r.From, r.To).Inc() },
+		Admit: func(r sched.AdmitRecord) { m.admission.WithLabelValues(r.Model).Observe(r.Time.Sub(r.Asked).Seconds()) },
+		Batch: m.batch,
+		Handoff: func(r sched.HandoffRecord) {
+			if !r.Start {
+				m.handoffs.WithLabelValues(r.From, r.To).Inc()
+			}
+		},
 		Resume: func(r sched.ResumeRecord) {
 			if r.Known {
 				m.pending.WithLabelValues(r.To).Observe(r.Away.Seconds())
