@@ -44,6 +44,8 @@ func TestExact(t *testing.T) {
 // expectVariety asserts that a run was not easier than it should be.
 func (j *journal) expectVariety(t *testing.T, concurrency int) {
 	t.Helper()
+	j.mu.Lock() // the last step may still be told of
+	defer j.mu.Unlock()
 	var mixed, away int
 	sizes := make(map[int]bool)
 	for _, b := range j.batches {
@@ -90,6 +92,8 @@ func TestExactUnderEviction(t *testing.T) {
 			_, err := l.run(shape{seed: 7, requests: 150, concurrency: 12, targets: answering, prompt: 60, tokens: 80})
 			require.NoError(t, err)
 			evicted, rebuilt := 0, 0
+			l.journal.mu.Lock() // the last step may still be told of
+			defer l.journal.mu.Unlock()
 			for _, b := range l.journal.batches {
 				evicted += b.Evicted
 				rebuilt += b.Rebuild
