@@ -21,11 +21,18 @@ from problems.sample import Problem, problem
 
 def ask(a: argparse.Namespace, p: Problem) -> dict:
     body = {"model": a.model, "messages": [{"role": "user", "content": p.question}], "temperature": 0, "max_tokens": 160}
-    if a.threshold is not None:
-        body["routing"] = {"threshold": a.threshold}
+    routing = getattr(a, "routing", None) or ({} if a.threshold is None else {"threshold": a.threshold})
+    if routing:
+        body["routing"] = routing
     request = urllib.request.Request(f"{a.url}/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=300) as answer:
         return json.load(answer)
+
+
+def right(p: Problem, answer: dict) -> bool:
+    """Whether the number behind `Answer:` is the right one."""
+    found = re.search(r"Answer: (\d{1,9})$", answer["choices"][0]["message"]["content"])
+    return bool(found) and int(found[1]) == p.answer
 
 
 def score(problems: list[Problem], answers: list[dict]) -> dict:
@@ -33,8 +40,7 @@ def score(problems: list[Problem], answers: list[dict]) -> dict:
     answers_right = responses_right = handoffs = 0
     for p, a in zip(problems, answers):
         text = a["choices"][0]["message"]["content"]
-        found = re.search(r"Answer: (\d{1,9})$", text)
-        answers_right += bool(found) and int(found[1]) == p.answer
+        answers_right += right(p, a)
         responses_right += text == p.response
         routing = a.get("routing") or {"tokens": {a["model"]: a["usage"]["completion_tokens"]}, "handoffs": 0}
         tokens.update(routing["tokens"])
