@@ -141,11 +141,17 @@ lint: prerequisites ## Formatting, the arrows between packages, and golangci-lin
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w): $$unformatted" >&2; exit 1; fi
 	scripts/render-performance.py --check
+	scripts/render-routing.py --check
 	scripts/golangci-lint.sh run ./...
 
 .PHONY: bench
 bench: build real-pair ## Measure decoding and prefill; with LLAMA_BENCH=path, alternate with llama.cpp's llama-batched-bench
 	bench/llamacpp/compare.py --models "$$TOKENROUTER_MODELS" $(if $(LLAMA_BENCH),--peer "$(LLAMA_BENCH)")
+
+.PHONY: pareto
+pareto: build ## Measure accuracy against the large model's share on the built-in pair, for docs/routing-quality.md
+	bench/pareto/measure.py
+	scripts/render-routing.py
 
 .PHONY: clean
 clean: ## Remove what was built; downloaded models stay

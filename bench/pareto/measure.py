@@ -35,8 +35,7 @@ def interval(rights: list[bool], draws: int = 2000) -> list[float]:
 
 
 def config(curves: list[dict], port: int) -> dict:
-    routes = [{"name": a, "algorithm": a, "models": [SMALL, LARGE]} for a in dict.fromkeys(c["routing"]["algorithm"] for c in curves)]
-    # The strategy of a curve belongs to the request.
+    routes = [{"name": f"curve-{i}", "models": [SMALL, LARGE], **c["routing"]} for i, c in enumerate(curves)]
     return {"models": [{"name": m, "path": f"catalogue:{m}"} for m in (SMALL, LARGE)], "routes": routes,
             "devices": [{"name": "cpu", "kv_memory": "64MiB"}], "server": {"listen": f"127.0.0.1:{port}", "log_level": "warn"}}
 
@@ -82,10 +81,10 @@ def main() -> None:
             wait_ready(url, server)
             for model in (SMALL, LARGE):
                 result["single"][model] = measure(url, model, None, problems)
-            for c in curves:
+            for i, c in enumerate(curves):
                 points = []
                 for value in c["values"]:
-                    points.append({c["over"]: value, **measure(url, c["routing"]["algorithm"], {**c["routing"], c["over"]: value}, problems)})
+                    points.append({"value": value, **measure(url, f"curve-{i}", {c["over"]: value}, problems)})
                     print(c["name"], points[-1], flush=True)
                 result["curves"].append({"name": c["name"], "routing": c["routing"], "over": c["over"], "points": points})
         finally:

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Writes docs/routing-quality.md and docs/pareto.svg from bench/results/pareto.json. With --check it only says whether they are up to date."""
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+COLOURS = ("#2f81f7", "#d1741c", "#2da44e", "#bf4b8a", "#8b5cf6", "#b08800", "#0e8a94", "#cf4a3c")
+
+
+def percent(x: float) -> str:
+    return f"{100 * x:.1f} %"
+
+
+def band(p: dict) -> str:
+    return f"{100 * p['interval'][0]:.1f} to {percent(p['interval'][1])}"
+
+
+def interpolated(curve: dict, share: float, single: dict) -> float:
+    """A curve's accuracy at a share, on the line through its points and both single models."""
+    ends = [(0.0, single["demo-small"]["accuracy"]), (1.0, single["demo-large"]["accuracy"])]
+    points = sorted(ends + [(p["large_share"], p["accuracy"]) for p in curve["points"]])
+    for (x0, y0), (x1, y1) in zip(points, points[1:]):
+        if x0 <= share <= x1:
+            return y0 + (y1 - y0) * (share - x0) / (x1 - x0) if x1 > x0 else y1
+    return points[-1][1]
+
+
+def targets(data: dict) -> list[str]:
+    small, large = (data["single"][m]["accuracy"] for m in ("demo-small", "demo-large"))
+    met = lambda ok: "met" if ok else "**not met**"  # noqa: E731
+    lines = [f"| large model alone: at least 98 % | {percent(large)} | {met(large >= 0.98)} |",
+             f"| small model alone: 30 to 60 % | {percent(small)} | {met(0.3 <= small <= 0.6)} |"]
+    by = {c["routing"]["algorithm"]: c for c in data["curves"]}
+    good = [p for p in by["r-stitch"]["points"] if p["accuracy"] >= 0.99 * large]
+    if not good:
+        return [*lines, f"| R-Stitch: 99 % of the large model's accuracy with at most 12 % of the tokens | no point reaches it | {met(False)} |"]
+    best = min(good, key=lambda p: p["large_share"])
+    lines.append(f"| R-Stitch: 99 % of the large model's accuracy with at most 12 % of the tokens | {percent(best['accuracy'] / large)} "
+                 f"with {percent(best['large_share'])} | {met(best['large_share'] <= 0.12)} |")
+    for algorithm in ("random", "query"):
+        gap = best["accuracy"] - interpolated(by[algorithm], best["large_share"], data["single"])
+        lines.append(f"| {by[algorithm]['name']} at that share: at least 25 points behind | {100 * gap:.1f} points | {met(gap >= 0.25)} |")
+    return [*lines, "| best learned head: 97 % with at most 7 %, better than entropy | no head is built in yet | not measured |"]
+
+
+def page(data: dict) -> str:
+    lines = ["# Quality of routing", "",
+             "Made by `scripts/render-routing.py` from `bench/results/pareto.json`; `make pareto` measures again.", "",
+             f"The pair that the program carries, {data['problems']:,} word problems of the test split, greedy, over HTTP. Accuracy is the "
+             "share of right answers, with a 95 % bootstrap interval; share is that of tokens that the large model wrote. Points "
+             "are not chosen by these problems: all that were measured are shown.", "", "![accuracy against share](pareto.svg)", "",
+             "| target | measured | |", "|---|---|---|", *targets(data), "",
+             "| | value | share | accuracy | 95 % interval |", "|---|---:|---:|---:|---|"]
+    for name, p in data["single"].items():
+        lines.append(f"| {name} alone | – | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |")
+    for c in data["curves"]:
+        lines += [f"| {c['name']} | {c['over']} {p['value']:g} | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |" for p in c["points"]]
+    return "\n".join([*lines, "", "Accuracy between two points, for the comparison at equal share, is read off the straight line through them.", ""])
+
+
+def plot(data: dict) -> str:
+    low = 0.5 if data["single"]["demo-small"]["accuracy"] >= 0.5 else 0.0
+    x, y = lambda s: 60 + 600 * s ** 0.5, lambda v: 330 - 300 * (v - low) / (1 - low)  # noqa: E731
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 380" font-family="sans-serif" font-size="13">',
+           '<rect width="900" height="380" fill="#ffffff"/><g stroke="#d0d7de" fill="#57606a">']
+    for i in range(6):
+        v = low + (1 - low) * i / 5
+        out.append(f'<path d="M60 {y(v):.1f}H660"/><text x="52" y="{y(v) + 4:.1f}" text-anchor="end" stroke="none">{100 * v:.0f} %</text>')
+    for s in (0, 0.01, 0.05, 0.1, 0.25, 0.5, 1):
+        out.append(f'<path d="M{x(s):.1f} 30V330"/><text x="{x(s):.1f}" y="348" text-anchor="middle" stroke="none">{100 * s:g} %</text>')
+    out.append('<text x="360" y="370" text-anchor="middle" stroke="none">tokens of the large model (square-root scale)</text></g>')
+    for i, c in enumerate(data["curves"]):
+        colour, points = COLOURS[i % len(COLOURS)], sorted(c["points"], key=lambda p: p["large_share"])
+        line = " ".join(f"{x(p['large_share']):.1f},{y(p['accuracy']):.1f}" for p in points)
+        out.append(f'<g stroke="{colour}" fill="{colour}"><polyline points="{line}" fill="none" stroke-width="2"/>')
+        for p in points:
+            a, b = (y(max(v, low)) for v in p["interval"])
+            px = x(p["large_share"])
+            out.append(f'<circle cx="{px:.1f}" cy="{y(p["accuracy"]):.1f}" r="3"/><path d="M{px:.1f} {a:.1f}V{b:.1f}"/>')
+        out.append(f'<text x="675" y="{50 + 22 * i}" stroke="none">{c["name"]}</text></g>')
+    for name, p in data["single"].items():
+        out.append(f'<rect x="{x(p["large_share"]) - 4:.1f}" y="{y(p["accuracy"]) - 4:.1f}" width="8" height="8" fill="#24292f"><title>{name}</title></rect>')
+    return "\n".join([*out, '<text x="675" y="' f'{50 + 22 * len(data["curves"])}' '" fill="#24292f">squares: each model alone</text>', "</svg>", ""])
+
+
+def main() -> int:
+    results = ROOT / "bench/results/pareto.json"
+    if not results.exists():
+        print("bench/results/pareto.json is not there; make pareto measures it", file=sys.stderr)
+        return 0 if "--check" in sys.argv else 1
+    data = json.loads(results.read_text())
+    stale = 0
+    for path, text in ((ROOT / "docs/routing-quality.md", page(data)), (ROOT / "docs/pareto.svg", plot(data))):
+        if "--check" not in sys.argv:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            print(f"{path.relative_to(ROOT)} is not what bench/results gives; run scripts/render-routing.py", file=sys.stderr)
+            stale = 1
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main())
