@@ -132,6 +132,12 @@ pair-python: prerequisites
 pair-check: pair-python ## The scripts that train the default pair, end to end on tiny sizes (needs PyTorch)
 	PYTHON=$(abspath $(PAIR_PYTHON)) tools/pair/check.sh
 
+PAIR ?= $(BUILD)/pair
+
+.PHONY: router-check
+router-check: build pair-python ## The scripts that train and convert routers, on the pair in PAIR=DIR (build/pair; needs PyTorch)
+	PYTHON=$(abspath $(PAIR_PYTHON)) tools/router/check.sh $(PAIR)/small.gguf $(PAIR)/large.gguf
+
 .PHONY: train-pair
 train-pair: pair-python ## Train the default pair anew, to build/pair (about an hour on one core; goes on where it stopped)
 	PYTHON=$(abspath $(PAIR_PYTHON)) COUNT=1000 tools/pair/make.sh tools/pair/recipe.toml $(BUILD)/pair $(BUILD)/pair
