@@ -15,6 +15,8 @@ def struct(name: str, *fields) -> type[c.Structure]:
     return type(name, (c.Structure,), {"_fields_": [("size", c.c_uint32), *fields]})
 
 
+DeviceParams = struct("DeviceParams", ("n_threads", c.c_int32), ("kind", P), ("isa", P))
+ModelParams = struct("ModelParams", ("flags", c.c_uint32), ("progress", P))
 ModelInfo = struct("ModelInfo", *[(n, c.c_int32) for n in ("n_vocab", "n_embd", "n_layer", "n_head", "n_head_kv", "head_dim", "n_ctx_train")],
                    *[(n, c.c_uint64) for n in ("n_params", "weight_bytes", "kv")], ("architecture", c.c_char_p), ("name", c.c_char_p))
 ArenaParams = struct("ArenaParams", *[(n, c.c_int32) for n in ("n_pages", "max_tokens", "max_rows", "kv_type")])
@@ -36,8 +38,8 @@ class Engine:
         if self.lib.tr_abi_version() != ABI:
             raise RuntimeError(f"{library} has ABI {self.lib.tr_abi_version()}, expected {ABI}")
         self.device, self.model = P(), P()
-        self.call("tr_device_open", None, c.byref(self.device))
-        self.call("tr_model_load", self.device, str(model).encode(), None, c.byref(self.model))
+        self.call("tr_device_open", c.byref(DeviceParams(size=c.sizeof(DeviceParams), n_threads=1)), c.byref(self.device))
+        self.call("tr_model_load", self.device, str(model).encode(), c.byref(ModelParams(size=c.sizeof(ModelParams))), c.byref(self.model))
         self.info = ModelInfo(size=c.sizeof(ModelInfo))
         self.call("tr_model_describe", self.model, c.byref(self.info))
 
