@@ -176,8 +176,11 @@ func (c *clients) admit() {
 		o.admitted = true
 		c.live[o.client]++
 		c.s.engine.started()
-		for _, peer := range o.spec.Models[1:] {
-			c.s.peers.send(Message{Kind: Admitted, Request: o.id, Generation: o.generation, To: peer})
+		o.listeners = c.s.listeners(o)
+		for i, peer := range o.spec.Models[1:] {
+			m := Message{Kind: Admitted, Request: o.id, Generation: o.generation, To: peer}
+			o.herald(&m, i+1)
+			c.s.peers.send(m)
 		}
 		if f := c.s.engine.observer.Admit; f != nil {
 			f(AdmitRecord{Request: o.id, Model: c.s.name, Prompt: len(o.prompt), Asked: o.asked, Time: c.s.engine.now()})

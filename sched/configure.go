@@ -129,6 +129,7 @@ func (e *Engine) build() error {
 	}
 	e.rank()
 	e.divide(concurrent)
+	e.allowAhead()
 	return nil
 }
 

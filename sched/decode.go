@@ -13,6 +13,9 @@ type step struct {
 	tasks     []task
 	record    BatchRecord
 	round     uint64 // of the domain
+	isAhead   bool   // a step ahead of need: rows, decisions and record mean nothing
+	ahead     AheadRecord
+	lagging   []*local
 	now       time.Time
 }
 
@@ -51,6 +54,9 @@ func (s *subserver) begin() (started bool, deadline time.Time) {
 	now := s.engine.now()
 	s.publish()
 	if !s.domain.ask(s, now) {
+		if s.beginAhead(now) {
+			return true, time.Time{}
+		}
 		if len(s.requests) == 0 && !s.checked {
 			s.checked = true
 			s.audit()
@@ -78,6 +84,10 @@ func (s *subserver) begin() (started bool, deadline time.Time) {
 
 // finish ends the step that begin has started: err is what the runner said.
 func (s *subserver) finish(err error) {
+	if s.step.isAhead {
+		s.finishAhead(err)
+		return
+	}
 	e := s.engine
 	s.step.record.End, s.step.record.Err = e.now(), err
 	e.transit.Add(1) // what is being routed is on its way

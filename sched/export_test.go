@@ -13,7 +13,7 @@ func (e *Engine) Forget(model, id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.requests[id]
-	if l == nil || l.state != Pending {
+	if l == nil || l.state != Pending || l.device {
 		return false
 	}
 	s.counts[Pending]--

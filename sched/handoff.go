@@ -26,7 +26,7 @@ func (s *subserver) handoff(l *local, to int) {
 	if !s.move(l, Pending) {
 		return
 	}
-	l.away = to
+	l.away, l.firm = to, l.cache.Length()
 	s.step.record.HandedOff++
 	if s.engine.observer.Resume != nil {
 		l.left = s.engine.now()
@@ -55,6 +55,7 @@ func (s *subserver) begins(l *local) {
 		s.move(l, Waiting)
 	case s.move(l, Pending):
 		l.away = at
+		l.unfit = l.role.AsAlone // the answer is another model's, all of it
 		if s.engine.observer.Resume != nil {
 			l.left = s.engine.now()
 		}
@@ -172,7 +173,8 @@ func (s *subserver) resume(l *local, m *Message, from int, fresh []int32) {
 			s.engine.fault(s.name, err)
 		}
 	}
-	known := l.state == Pending
+	known := l.state == Pending && !l.guest
+	l.guest, l.unfit = false, false
 	s.move(l, Waiting)
 	if f := s.engine.observer.Resume; f != nil {
 		r := ResumeRecord{Request: l.id, From: m.From, To: s.name, Tokens: len(fresh), Known: known, Time: s.engine.now()}

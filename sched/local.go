@@ -38,6 +38,12 @@ type local struct {
 	written   int      // at the entry: tokens that it wrote
 	threshold *float64 // the one that a share amounts to, as last decided at the entry
 
+	guest     bool  // no peer has handed it off here yet: it is known for what can be extended ahead of need
+	unfit     bool  // nothing is extended ahead of need: it failed, or would be in vain
+	early     int   // tokens in the cache that were extended ahead of need, and have not been of use yet
+	firm      int   // pending: how much of the cache was there when it left; what follows was extended ahead of need
+	listeners []int // at the entry: models that are told of tokens as they are committed
+
 	left      time.Time // pending: since when; kept for an observer
 	away      int       // pending: index of the model that has it
 	handoffs  int       // since the last committed token

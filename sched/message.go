@@ -11,12 +11,13 @@ type Kind uint8
 
 // Kinds of message. All but Handoff are control messages; they ride on the same channel, in order.
 const (
-	Admitted  Kind = iota + 1 // the entry has taken a request of this route: count it as live
+	Admitted  Kind = iota + 1 // the entry has taken a request of this route: count it as live; may bring the prompt, as Ahead does
 	Handoff                   // here is the suffix: go on with the request
 	Committed                 // to the owner: tokens that the sender committed
 	Resend                    // the sender lacks tokens before the Start of a handoff: send again from Anchor on
 	Done                      // the request is over (finished, cancelled, failed): free it and count it off
 	Failed                    // to the owner: the sender cannot go on with the request; Reason says why
+	Ahead                     // committed tokens that the receiver may extend before the request comes to it
 )
 
 // Message is what one subserver sends another about one request (paper, "request-centric programming"). It holds only
@@ -28,8 +29,8 @@ type Message struct {
 	Generation uint64      // raised when an ID is used again; a message of an older generation is dropped
 	Sequence   uint64      // per sender and receiver, from 1, without gaps
 	From, To   string      // names of models
-	Start      int         // position of Tokens[0]: with Handoff, how much the sender believes that the receiver knows
-	Tokens     []int32     // Handoff: the suffix that the receiver has not seen. Committed: the new tokens
+	Start      int         // position of Tokens[0]: with Handoff and Ahead, how much the sender believes that the receiver knows
+	Tokens     []int32     // Handoff, Ahead: the suffix that the receiver has not seen. Committed: the new tokens
 	Anchor     int         // how long the sender's sequence is: an answer need only carry what comes after it
 	Spec       *Spec       // with the first handoff to a peer, and when it asked for a resend from 0: the request's terms
 	Infos      []TokenInfo // Committed: one per token
@@ -81,7 +82,7 @@ type Discard struct {
 // check reports what makes a message unfit to be acted on, whatever is known of its request.
 func (m *Message) check() error {
 	switch {
-	case m.Kind < Admitted || m.Kind > Failed:
+	case m.Kind < Admitted || m.Kind > Ahead:
 		return fmt.Errorf("unknown kind %d", m.Kind)
 	case m.Start < 0 || m.Anchor < 0:
 		return fmt.Errorf("negative position: start %d, anchor %d", m.Start, m.Anchor)

@@ -7,6 +7,7 @@ import "time"
 type Observer struct {
 	Admit   func(AdmitRecord)             // when a request becomes live
 	Batch   func(BatchRecord)             // after every step, when its rows have been routed
+	Ahead   func(AheadRecord)             // after every step ahead of need
 	Handoff func(HandoffRecord)           // after every handoff, when the request has become pending
 	Resume  func(ResumeRecord)            // after every arrival of a request from a peer, when it has come to wait
 	Turn    func(TurnRecord)              // after every turn of a client-server or inter-model loop that had something to do
@@ -22,6 +23,7 @@ func Observers(list ...*Observer) *Observer {
 		}
 		all.Admit = both(all.Admit, o.Admit)
 		all.Batch = both(all.Batch, o.Batch)
+		all.Ahead = both(all.Ahead, o.Ahead)
 		all.Handoff = both(all.Handoff, o.Handoff)
 		all.Resume = both(all.Resume, o.Resume)
 		all.Turn = both(all.Turn, o.Turn)
@@ -83,6 +85,7 @@ type BatchRecord struct {
 	Resume     int       // tokens that came from peers
 	Rebuild    int       // tokens of any kind extended again after an eviction
 	Recalled   int       // tokens that need not be extended: their pages were in the cache
+	Ahead      int       // tokens that need not be extended: they had been ahead of need
 	Waiting    int       // requests that waited at the model and are not in the batch
 	Pending    int       // requests of this subserver that were away at a peer
 	Evicted    int       // requests that lost their KV pages to make room for the batch
@@ -93,6 +96,16 @@ type BatchRecord struct {
 	Lengths    []int     // [segments] tokens appended; likewise
 	Waits      []Wait    // [segments] how long they had waited here; likewise
 	Err        error     // of Runner.Step
+}
+
+// AheadRecord is one step of one model on requests that have not come to it yet. It has no rows.
+type AheadRecord struct {
+	Model      string
+	Start, End time.Time // of Runner.Step
+	Tokens     int
+	Requests   []string // their IDs; the slice is valid during the call
+	Lengths    []int    // tokens of each; likewise
+	Err        error    // of Runner.Step
 }
 
 // Wait is how long a request waited at a model, for a threshold or for its turn, until a step took it.

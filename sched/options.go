@@ -50,6 +50,7 @@ type Options struct {
 	MaxLive        int // most requests being answered at a time; default 64
 	MaxQueue       int // most requests waiting to be answered; more are refused with a QueueFullError, unless a single client has filled the queue. 0: none waits
 
+	NoAhead       bool // models do not extend tokens before a request comes to them, not even those that take turns with nobody
 	NoPrefixCache bool // full pages of the KV cache are not used again by requests that begin in the same way
 
 	Observer *Observer // nil: nothing is recorded, at no cost

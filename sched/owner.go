@@ -21,17 +21,18 @@ type owner struct {
 	stops      stops
 	unwatch    func() bool // stops watching the client's context
 
-	sharing  *sharing // nil: the algorithm has no score
-	client   string
-	asked    time.Time
-	admitted bool
-	position int      // of the next token
-	early    []commit // tokens from one peer that overtook those of another
-	last     Event    // the last event, once the answer has ended; sent when the request has been freed
-	held     []Token  // whose text is not out yet
-	ends     []int    // [held] where the text of each ends, counted from the start of the answer
-	seen     int      // bytes of text so far, held back or not
-	sent     int      // bytes of text in events so far
+	sharing   *sharing // nil: the algorithm has no score
+	client    string
+	asked     time.Time
+	admitted  bool
+	listeners []int    // models of the route that extend ahead of need
+	position  int      // of the next token
+	early     []commit // tokens from one peer that overtook those of another
+	last      Event    // the last event, once the answer has ended; sent when the request has been freed
+	held      []Token  // whose text is not out yet
+	ends      []int    // [held] where the text of each ends, counted from the start of the answer
+	seen      int      // bytes of text so far, held back or not
+	sent      int      // bytes of text in events so far
 }
 
 // commit is tokens that a model committed, as its owner hears of them.

@@ -132,6 +132,11 @@ func (p *peers) handle(m *Message) {
 	switch m.Kind {
 	case Admitted:
 		s.expect(m.Request, m.Generation, true)
+		if m.Spec != nil {
+			s.foresee(m)
+		}
+	case Ahead:
+		s.foresee(m)
 	case Handoff:
 		s.receive(m)
 	case Resend:

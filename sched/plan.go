@@ -7,9 +7,7 @@ package sched
 // The caller holds the lock. The batch may be empty: then nothing changes until somebody gives pages back.
 func (s *subserver) plan() {
 	st := &s.step
-	st.batch.Segments, st.batch.Rows = st.batch.Segments[:0], st.batch.Rows[:0]
-	clear(st.picked)
-	st.picked = st.picked[:0]
+	st.reset()
 	st.record = BatchRecord{Model: s.name, Pending: s.counts[Pending], Requests: st.record.Requests[:0], Lengths: st.record.Lengths[:0], Waits: st.record.Waits[:0]}
 	if s.engine.observer.Batch != nil && s.waiting.n > 0 {
 		st.record.Threshold = s.bound()
@@ -49,6 +47,13 @@ func (s *subserver) plan() {
 	}
 }
 
+// reset empties a step.
+func (st *step) reset() {
+	st.batch.Segments, st.batch.Rows = st.batch.Segments[:0], st.batch.Rows[:0]
+	clear(st.picked)
+	st.picked = st.picked[:0]
+}
+
 // pick puts a request into the batch, with a row if the batch brings it to the end of its tokens.
 func (s *subserver) pick(l *local) {
 	st := &s.step
@@ -71,7 +76,8 @@ func (s *subserver) pick(l *local) {
 	}
 	st.picked = append(st.picked, l)
 	st.record.Recalled += l.recalled
-	l.recalled = 0
+	st.record.Ahead += l.early
+	l.recalled, l.early = 0, 0
 	st.record.add(l, from, to)
 	if s.engine.observer.Batch != nil {
 		st.record.Requests, st.record.Lengths = append(st.record.Requests, l.id), append(st.record.Lengths, l.take)

@@ -1,7 +1,7 @@
 package sched
 
 // makeRoom reserves the pages that l needs for the step being planned, and reports whether it could. When too few are
-// free it takes them from younger requests, the youngest first: from those that wait or are away, never from those
+// free those that were filled ahead of need go first; then it takes them from younger requests, the youngest first: from those that wait or are away, never from those
 // already in the batch. Nobody can take pages from the oldest request, so it always gets on, whatever the others do;
 // when it ends another is the oldest. That is why nothing deadlocks on memory.
 //
@@ -16,6 +16,7 @@ func (s *subserver) makeRoom(l *local, empty bool) bool {
 	if lacking == 0 {
 		return true
 	}
+	s.giveUp(lacking)
 	if lacking > s.pool.FreePages() && lacking > s.pool.FreePages()+s.evictable(l) {
 		s.letGo(l, empty)
 		return false // taking what there is would help nobody
@@ -79,6 +80,7 @@ func (s *subserver) youngest(l *local) *local {
 // evict takes all pages of a request. Its tokens stay: it will extend them again by itself.
 func (s *subserver) evict(v *local) {
 	v.rebuild = max(v.rebuild, v.cache.Length())
+	v.firm, v.early = 0, 0
 	s.pool.Clear(v.cache)
 	s.step.record.Evicted++
 }

@@ -121,6 +121,7 @@ func (s *subserver) proceed(l *local, done *settled) {
 	}
 	if d.to == router.Stay {
 		s.move(l, Waiting)
+		s.tell(l)
 		return
 	}
 	s.handoff(l, router.ModelOf(l.self, d.to))

@@ -25,7 +25,8 @@ type subserver struct {
 	group  *group
 	rank   int // the highest place of this model in a route; 0: nobody hands off to it
 
-	index int // in Engine.subservers
+	index int  // in Engine.subservers
+	ahead bool // extends ahead of need; fixed
 
 	threshold int           // B; AutoThreshold: in rules
 	maxWait   time.Duration // AutoWait: in rules
@@ -143,6 +144,7 @@ func (s *subserver) admit(o *owner) {
 	l := s.take(o.id, o.generation, o.spec, 0, o.role)
 	l.sharing = o.sharing
 	l.append(o.prompt...)
+	l.heralded(o)
 	s.begins(l)
 	s.publish()
 	s.domain.nudge()
@@ -224,10 +226,14 @@ func (s *subserver) roomFor(prompt int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pages := s.pool.PagesFor(prompt + 1)
+	here := 0
 	for _, l := range s.requests {
-		pages += s.pool.PagesFor(len(l.tokens) + 1)
+		if !l.guest {
+			here++
+			pages += s.pool.PagesFor(len(l.tokens) + 1)
+		}
 	}
-	s.crowded = pages > s.pool.Pages() && len(s.requests) > 0
+	s.crowded = pages > s.pool.Pages() && here > 0
 	return !s.crowded
 }
 

@@ -69,7 +69,7 @@ type event struct {
 
 // Observer records an engine.
 func (w *Writer) Observer() *sched.Observer {
-	return &sched.Observer{Admit: w.admit, Batch: w.batch, Handoff: w.handoff, Resume: w.resume, Turn: w.turn}
+	return &sched.Observer{Admit: w.admit, Batch: w.batch, Ahead: w.ahead, Handoff: w.handoff, Resume: w.resume, Turn: w.turn}
 }
 
 // The loops, as tracks are named.
@@ -91,13 +91,23 @@ func (w *Writer) batch(r sched.BatchRecord) {
 	defer w.mu.Unlock()
 	args := map[string]any{
 		"requests": r.Requests, "lengths": r.Lengths, "rows": r.Rows, "prefill": r.Prefill, "decode": r.Decode, "resume": r.Resume,
-		"rebuild": r.Rebuild, "waiting": r.Waiting, "pending": r.Pending, "evicted": r.Evicted, "committed": r.Committed,
+		"rebuild": r.Rebuild, "ahead": r.Ahead, "waiting": r.Waiting, "pending": r.Pending, "evicted": r.Evicted, "committed": r.Committed,
 		"handed_off": r.HandedOff, "threshold": r.Threshold,
 	}
 	if r.Err != nil {
 		args["error"] = r.Err.Error()
 	}
 	w.slice(fmt.Sprintf("step of %d", r.Segments), "step", w.track(r.Model, decode), r.Start, r.End, args)
+}
+
+func (w *Writer) ahead(r sched.AheadRecord) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	args := map[string]any{"requests": r.Requests, "lengths": r.Lengths, "tokens": r.Tokens}
+	if r.Err != nil {
+		args["error"] = r.Err.Error()
+	}
+	w.slice(fmt.Sprintf("ahead %d", r.Tokens), "ahead", w.track(r.Model, decode), r.Start, r.End, args)
 }
 
 func (w *Writer) handoff(r sched.HandoffRecord) {

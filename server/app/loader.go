@@ -129,7 +129,7 @@ func (l *Loader) engine(r *Runtime) error {
 	cfg := l.plan.cfg
 	b := cfg.Batching
 	o := sched.Options{
-		Policy: sched.Policy(b.Policy), Order: sched.Order(b.Order), NoPrefixCache: !b.PrefixCache, PrefillChunk: b.PrefillChunk, MaxBatch: b.MaxBatch, MaxLive: b.MaxLive, MaxQueue: b.MaxQueue,
+		Policy: sched.Policy(b.Policy), Order: sched.Order(b.Order), NoPrefixCache: !b.PrefixCache, NoAhead: !b.Ahead, PrefillChunk: b.PrefillChunk, MaxBatch: b.MaxBatch, MaxLive: b.MaxLive, MaxQueue: b.MaxQueue,
 		MaxBatchTokens: max(512, b.PrefillChunk, b.MaxBatch), Observer: l.options.Observer,
 		Devices: sharing(r.devices),
 	}

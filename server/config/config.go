@@ -58,6 +58,7 @@ type Batching struct {
 	Threshold    Thresholds `json:"threshold"` // by model name; a model that is not in it is Auto
 	MaxWait      Wait       `json:"max_wait"`
 	PrefixCache  bool       `json:"prefix_cache"`
+	Ahead        bool       `json:"ahead"`
 	PrefillChunk int        `json:"prefill_chunk"` // tokens
 	MaxBatch     int        `json:"max_batch"`     // requests in a step
 	MaxLive      int        `json:"max_live"`      // requests being answered

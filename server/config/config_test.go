@@ -83,7 +83,7 @@ server:
 			{"socket0", "cpu", "concurrent", 2, "avx2", 1_500_000_000},
 			{"cpu", "cpu", "exclusive", 0, "", 1 << 30},
 		},
-		Batching: Batching{"lazy", "large-first", Thresholds{"large": 4}, Wait(1500 * time.Microsecond), true, 16, 8, 9, 0},
+		Batching: Batching{"lazy", "large-first", Thresholds{"large": 4}, Wait(1500 * time.Microsecond), true, true, 16, 8, 9, 0},
 		Server:   Server{":0", "debug", "json", 10 << 10, Duration(90 * time.Second), 0},
 	}, c)
 }

@@ -26,6 +26,8 @@ type Metrics struct {
 	running   *prometheus.CounterVec
 	appended  *prometheus.CounterVec // by model and kind
 	recalled  *prometheus.CounterVec
+	ahead     *prometheus.CounterVec
+	used      *prometheus.CounterVec
 	committed *prometheus.CounterVec
 	handoffs  *prometheus.CounterVec // by from and to
 	evictions *prometheus.CounterVec
@@ -38,9 +40,9 @@ type Metrics struct {
 
 // perModel are the metrics of one model, looked up once.
 type perModel struct {
-	first, again                                                                    prometheus.Observer
-	steps, requests, rows, extends                                                  prometheus.Observer
-	running, prefill, decode, resume, rebuild, recalled, committed, evicted, failed prometheus.Counter
+	first, again                                                                          prometheus.Observer
+	steps, requests, rows, extends                                                        prometheus.Observer
+	running, prefill, decode, resume, rebuild, recalled, used, committed, evicted, failed prometheus.Counter
 }
 
 // New makes the metrics of an engine that is still to be made.
@@ -68,6 +70,8 @@ func New() *Metrics {
 	m.running = counter("running_seconds_total", "Time of requests in steps, summed over the requests.", "model")
 	m.appended = counter("appended_tokens_total", "Tokens taken in: of prompts (prefill), just written by the model (decode), from peers (resume), again after an eviction (rebuild).", "model", "kind")
 	m.recalled = counter("recalled_tokens_total", "Tokens that did not have to be taken in, because their pages were in the KV cache.", "model")
+	m.ahead = counter("ahead_tokens_total", "Tokens taken in before their request came to the model, while it was idle.", "model")
+	m.used = counter("ahead_used_tokens_total", "Those of them that were of use: the request came while they were in the KV cache.", "model")
 	m.committed = counter("tokens_total", "Tokens written.", "model")
 	m.handoffs = counter("handoffs_total", "Requests handed from one model to another.", "from", "to")
 	m.evictions = counter("evictions_total", "Requests that lost their KV pages to others.", "model")
@@ -90,6 +94,11 @@ func (m *Metrics) Observer() *sched.Observer {
 	return &sched.Observer{
 		Admit: func(r sched.AdmitRecord) { m.admission.WithLabelValues(r.Model).Observe(r.Time.Sub(r.Asked).Seconds()) },
 		Batch: m.batch,
+		Ahead: func(r sched.AheadRecord) {
+			if r.Err == nil {
+				m.ahead.WithLabelValues(r.Model).Add(float64(r.Tokens))
+			}
+		},
 		Handoff: func(r sched.HandoffRecord) {
 			if !r.Start {
 				m.handoffs.WithLabelValues(r.From, r.To).Inc()
@@ -126,6 +135,7 @@ func (m *Metrics) batch(r sched.BatchRecord) {
 	p.resume.Add(float64(r.Resume))
 	p.rebuild.Add(float64(r.Rebuild))
 	p.recalled.Add(float64(r.Recalled))
+	p.used.Add(float64(r.Ahead))
 	p.committed.Add(float64(r.Committed))
 	p.evicted.Add(float64(r.Evicted))
 	if r.Err != nil {
@@ -143,7 +153,7 @@ func (m *Metrics) model(name string) *perModel {
 			first: m.waits.WithLabelValues(name, "admission"), again: m.waits.WithLabelValues(name, "step"),
 			steps: m.steps.WithLabelValues(name), requests: m.requests.WithLabelValues(name), rows: m.rows.WithLabelValues(name),
 			extends: m.extends.WithLabelValues(name), running: m.running.WithLabelValues(name), prefill: kind("prefill"),
-			decode: kind("decode"), resume: kind("resume"), rebuild: kind("rebuild"), recalled: m.recalled.WithLabelValues(name), committed: m.committed.WithLabelValues(name),
+			decode: kind("decode"), resume: kind("resume"), rebuild: kind("rebuild"), recalled: m.recalled.WithLabelValues(name), used: m.used.WithLabelValues(name), committed: m.committed.WithLabelValues(name),
 			evicted: m.evictions.WithLabelValues(name), failed: m.errors.WithLabelValues(name),
 		}
 		m.models[name] = p
