@@ -46,7 +46,7 @@ func (s *subserver) beginAhead(now time.Time) bool {
 	if len(s.step.picked) == 0 {
 		return false
 	}
-	s.step.ahead.Start = now
+	s.step.isAhead, s.step.ahead.Start = true, now
 	s.checked = false
 	return true
 }
@@ -93,7 +93,6 @@ func (s *subserver) aheadChunk() int {
 func (s *subserver) planAhead(list []*local, budget int) {
 	st := &s.step
 	st.reset()
-	st.isAhead = true
 	st.ahead = AheadRecord{Model: s.name, Requests: st.ahead.Requests[:0], Lengths: st.ahead.Lengths[:0]}
 	spare, limit := s.spare(), s.batchLimit()
 	for _, l := range list {

@@ -82,7 +82,7 @@ func sureBut(lengths ...int) simrunner.Script {
 	return s
 }
 
-func (p *pair) ask(t *testing.T, id, target string, prompt, tokens int) *sched.Stream {
+func (p *pair) prompt(t *testing.T, id, target string, prompt, tokens int) *sched.Stream {
 	t.Helper()
 	ids := make([]int32, prompt)
 	for i := range ids {
@@ -115,7 +115,7 @@ func TestAheadLeavesTheSuffix(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p, seen := newIdlePair(t, sureBut(prompt+c.written), func(o *sched.Options) { o.NoAhead = c.off })
-			a := read(t, p.ask(t, "a", "r", prompt, c.written+1))
+			a := read(t, p.prompt(t, "a", "r", prompt, c.written+1))
 			p.close(t)
 			require.Len(t, a.Tokens, c.written+1)
 			require.Equal(t, c.ahead, seen.tokens())
@@ -154,7 +154,7 @@ func TestAheadNeedsADeviceThatIsFree(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p, seen := newIdlePair(t, sureBut(204), c.adjust)
-				require.Len(t, read(t, p.ask(t, "a", "r", 200, 8)).Tokens, 8)
+				require.Len(t, read(t, p.prompt(t, "a", "r", 200, 8)).Tokens, 8)
 				p.close(t)
 				require.Equal(t, c.ahead, seen.tokens() > 0)
 			})
@@ -167,10 +167,10 @@ func TestAheadIsPreempted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, seen := newIdlePair(t, sureBut(), nil)
-		long := p.ask(t, "a", "r", 800, 5)
+		long := p.prompt(t, "a", "r", 800, 5)
 		time.Sleep(100 * ms)
 		came := time.Now()
-		_ = read(t, p.ask(t, "b", "large", 20, 5))
+		_ = read(t, p.prompt(t, "b", "large", 20, 5))
 		left := time.Now()
 		_ = read(t, long)
 		p.close(t)
@@ -211,9 +211,9 @@ func TestAheadTakesSparePagesOnly(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p, seen := newIdlePair(t, sureBut(150), func(o *sched.Options) { o.Models[1].Info.Pages = c.pages })
-			first := p.ask(t, "a", "r", 150, 80) // its first token is the large model's
+			first := p.prompt(t, "a", "r", 150, 80) // its first token is the large model's
 			time.Sleep(400 * ms)
-			second := p.ask(t, "b", "r", 100, 10)
+			second := p.prompt(t, "b", "r", 100, 10)
 			_, _ = read(t, first), read(t, second)
 			p.close(t)
 			got := slices.ContainsFunc(seen.records, func(r sched.AheadRecord) bool { return slices.Contains(r.Requests, "b") })
@@ -232,9 +232,9 @@ func TestAheadGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// 400 tokens of 50 pages, of which the prompt takes 26.
 		p, seen := newIdlePair(t, sureBut(230), func(o *sched.Options) { o.Models[1].Info.Pages = 50 })
-		a := p.ask(t, "a", "r", 200, 31)
+		a := p.prompt(t, "a", "r", 200, 31)
 		time.Sleep(300 * ms) // 192 tokens are extended ahead: 24 pages
-		b := p.ask(t, "b", "large", 240, 3)
+		b := p.prompt(t, "b", "large", 240, 3)
 		require.Len(t, read(t, b).Tokens, 3)
 		require.Len(t, read(t, a).Tokens, 31)
 		p.close(t)
@@ -258,7 +258,7 @@ func TestAheadTeachesNothing(t *testing.T) {
 			large.rowless = 10
 			o.Models[1].Runner = large
 		})
-		_ = read(t, p.ask(t, "a", "r", 200, 290))
+		_ = read(t, p.prompt(t, "a", "r", 200, 290))
 		m := p.engine.Snapshot().Models[1]
 		p.close(t)
 		require.NotZero(t, seen.tokens())
