@@ -31,14 +31,23 @@ func TestExactProperty(t *testing.T) {
 		m := models()
 		tight := rapid.Bool().Draw(rt, "few pages")
 		slow := between("slowest step", 0, 3)
+		byToken := rapid.Bool().Draw(rt, "by the token") // then extending ahead of need pays
 		for name, model := range m {
 			if tight {
 				model.Pages = (125 + model.PageTokens - 1) / model.PageTokens // hardly one longest sequence
 			}
 			if slow > 0 {
 				rng := rand.New(rand.NewPCG(s.seed, model.Seed))
-				model.Latency = func(*sched.Batch) time.Duration {
-					return time.Duration(rng.IntN(slow*1000)) * time.Microsecond
+				model.Latency = func(b *sched.Batch) time.Duration {
+					took := rng.IntN(slow * 1000)
+					if byToken {
+						tokens := 0
+						for i := range b.Segments {
+							tokens += len(b.Segments[i].Tokens)
+						}
+						took = tokens * (slow*100 + took/10)
+					}
+					return time.Duration(took) * time.Microsecond
 				}
 			}
 			m[name] = model
@@ -66,6 +75,7 @@ func drawOptions(rt *rapid.T) func(*sched.Options) {
 	policy := rapid.SampledFrom(sched.Policies()).Draw(rt, "policy")
 	order := rapid.SampledFrom([]sched.Order{sched.LargeFirst, sched.SmallFirst}).Draw(rt, "order")
 	device := rapid.SampledFrom([]string{"shared", "own", "concurrent"}).Draw(rt, "devices")
+	noAhead := rapid.Bool().Draw(rt, "nothing ahead")
 	var own [3]struct {
 		threshold, wait int
 		limited         bool
@@ -76,6 +86,7 @@ func drawOptions(rt *rapid.T) func(*sched.Options) {
 	}
 	return func(o *sched.Options) {
 		o.MaxBatch, o.MaxBatchTokens, o.PrefillChunk, o.MaxLive, o.Policy, o.Order = batch, tokens, chunk, live, policy, order
+		o.NoAhead = noAhead
 		o.Devices = []sched.DeviceOptions{{Name: "concurrent", Concurrent: true}}
 		for i := range o.Models {
 			model := &o.Models[i]

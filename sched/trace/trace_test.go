@@ -45,6 +45,27 @@ type event struct {
 
 func (e event) end() float64 { return e.Time + e.Duration }
 
+// A step ahead of need shows on the track of its model's steps, as what it is.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	w := trace.New(&file)
+	start := time.Unix(100, 0)
+	w.Observer().Ahead(sched.AheadRecord{Model: "large", Start: start, End: start.Add(21 * time.Millisecond), Tokens: 16,
+		Requests: []string{"a", "b"}, Lengths: []int{12, 4}, Err: io.ErrUnexpectedEOF})
+	require.NoError(t, w.Close())
+	var read struct{ TraceEvents []event }
+	require.NoError(t, json.Unmarshal(file.Bytes(), &read))
+	require.Len(t, read.TraceEvents, 3) // the process, the track, the step
+	require.Equal(t, "large: decode", read.TraceEvents[1].Args.Name)
+	e := read.TraceEvents[2]
+	require.Equal(t, "X ahead ahead 16", e.Phase+" "+e.Category+" "+e.Name)
+	require.Equal(t, read.TraceEvents[1].Track, e.Track)
+	require.Equal(t, 21000.0, e.Duration)
+	require.Equal(t, []string{"a", "b"}, e.Args.Requests)
+	require.Equal(t, []int{12, 4}, e.Args.Lengths)
+}
+
 // recorded runs requests over two models on devices of their own, at B = 3, on a virtual clock, and returns the events and the
 // names of their tracks.
 func recorded(t *testing.T) (events []event, tracks map[int]string) {

@@ -36,6 +36,20 @@ func scrape(t *testing.T, m *metrics.Metrics) (page string, values map[string]st
 	return w.Body.String(), values
 }
 
+// What was extended ahead of need counts when it has succeeded, and as used when a step says so.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	m := metrics.New()
+	o := m.Observer()
+	o.Ahead(sched.AheadRecord{Model: "large", Tokens: 16})
+	o.Ahead(sched.AheadRecord{Model: "large", Tokens: 32})
+	o.Ahead(sched.AheadRecord{Model: "large", Tokens: 64, Err: io.ErrUnexpectedEOF})
+	o.Batch(sched.BatchRecord{Model: "large", Segments: 1, Ahead: 40})
+	_, values := scrape(t, m)
+	require.Equal(t, "48", values[`tokenrouter_ahead_tokens_total{model="large"}`])
+	require.Equal(t, "40", values[`tokenrouter_ahead_used_tokens_total{model="large"}`])
+}
+
 // A run of one request whose every token is written by the large model: all that it does shows, as counted by hand.
 func TestMetricsOfARun(t *testing.T) {
 	t.Parallel()
