@@ -145,6 +145,9 @@ func (s *subserver) finishAhead(err error) {
 			s.free(l)
 		case err != nil:
 			l.unfit = true
+			if _, err := s.pool.Truncate(l.cache, l.cache.Length()); err != nil { // what was reserved
+				s.engine.fault(s.name, err)
+			}
 		default:
 			if err := s.pool.Advance(l.cache, l.take); err != nil {
 				s.engine.fault(s.name, err)

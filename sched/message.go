@@ -32,7 +32,7 @@ type Message struct {
 	Start      int         // position of Tokens[0]: with Handoff and Ahead, how much the sender believes that the receiver knows
 	Tokens     []int32     // Handoff, Ahead: the suffix that the receiver has not seen. Committed: the new tokens
 	Anchor     int         // how long the sender's sequence is: an answer need only carry what comes after it
-	Spec       *Spec       // with the first handoff to a peer, and when it asked for a resend from 0: the request's terms
+	Spec       *Spec       // with the first tokens for a peer, and when it asked for a resend from 0: the request's terms
 	Infos      []TokenInfo // Committed: one per token
 	Handoffs   int         // Handoff: handoffs since the last committed token, this one included
 	Discarded  []Discard   // Handoff: tokens thrown away since the last committed token
