@@ -2,8 +2,9 @@ package sched
 
 // makeRoom reserves the pages that l needs for the step being planned, and reports whether it could. When too few are
 // free, those that were filled ahead of need are given up first. Then it takes them from younger requests, the youngest
-// first: from those that wait or are away, never from those already in the batch. Nobody can take pages from the oldest request, so it always gets on, whatever the others do;
-// when it ends another is the oldest. That is why nothing deadlocks on memory.
+// first: from those that wait or are away, never from those already in the batch. Nobody can take pages from the oldest
+// request, so it always gets on, whatever the others do; when it ends another is the oldest. That is why nothing deadlocks
+// on memory.
 //
 // An empty request, one that had nothing in the cache, is given pages for all its tokens at once: were it given those of one
 // chunk, two that do not fit together would rebuild bit by bit what the other one then takes away.
