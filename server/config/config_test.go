@@ -27,7 +27,7 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{"small", "large"}}}, c.Routes)
 	require.Equal(t, []Device{{Name: "cpu", Kind: "cpu", Sharing: Exclusive, KVMemory: 1 << 30}}, c.Devices)
 	require.Equal(t, Batching{
-		Policy: "lazy", Order: "large-first", Threshold: Thresholds{}, MaxWait: Auto, PrefixCache: true,
+		Policy: "lazy", Order: "large-first", Threshold: Thresholds{}, MaxWait: Auto, PrefixCache: true, Ahead: true,
 		PrefillChunk: 256, MaxBatch: 64, MaxLive: 64, MaxQueue: 256,
 	}, c.Batching)
 	require.Equal(t, Server{
@@ -58,6 +58,7 @@ batching:
   policy: lazy
   threshold: {large: 4}
   max_wait: 1.5ms
+  ahead: false
   prefill_chunk: 16
   max_batch: 8
   max_live: 9
@@ -83,7 +84,7 @@ server:
 			{"socket0", "cpu", "concurrent", 2, "avx2", 1_500_000_000},
 			{"cpu", "cpu", "exclusive", 0, "", 1 << 30},
 		},
-		Batching: Batching{"lazy", "large-first", Thresholds{"large": 4}, Wait(1500 * time.Microsecond), true, true, 16, 8, 9, 0},
+		Batching: Batching{"lazy", "large-first", Thresholds{"large": 4}, Wait(1500 * time.Microsecond), true, false, 16, 8, 9, 0},
 		Server:   Server{":0", "debug", "json", 10 << 10, Duration(90 * time.Second), 0},
 	}, c)
 }
