@@ -38,7 +38,7 @@ func ModelOf(self int, d Destination) int {
 type Needs struct {
 	Top    int  // ids and raw logits of the Top most likely tokens, 0 to 128
 	Hidden bool // the hidden state after the final norm
-	Head   bool // the score of the route's head for this model
+	Head   bool // the score of the route's head; of the entry only
 }
 
 // Row is the answer of a forward pass at one output position. Its slices belong to the engine and are valid during
@@ -51,7 +51,7 @@ type Row struct {
 	TopIDs    []int32   // [Needs.Top], most likely first
 	TopLogits []float32 // [Needs.Top], raw logits
 	Hidden    []float32 // [hidden size of the model] or nil
-	HeadLogit float32   // of the route's head for the model, before the logistic function; 0 unless Needs.Head
+	HeadLogit float32   // of the route's head, before the logistic function; 0 unless Needs.Head
 }
 
 // View is what a function sees: one request at one model, at one moment. Everything in it is read-only.

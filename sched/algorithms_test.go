@@ -60,6 +60,10 @@ func init() {
 			{Route: func(router.View) router.Destination { return router.Stay }},
 		}
 	}})
+	router.Register(algorithm{name: "test-second-head", models: 2, roles: func(router.Params) []router.Role {
+		stay := func(router.View) router.Destination { return router.Stay }
+		return []router.Role{{Route: stay}, {Route: stay, Needs: router.Needs{Head: true}}}
+	}})
 	router.Register(algorithm{name: "test-lost", models: 2, roles: func(router.Params) []router.Role {
 		role := router.Role{Route: func(v router.View) router.Destination { return 2 }}
 		return []router.Role{role, role}

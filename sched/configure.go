@@ -157,7 +157,11 @@ func (e *Engine) route(r RouteOptions, models map[string]*ModelOptions) (*target
 		own = append(own, models[name])
 	}
 	t := newTarget(r, own, e.byName[r.Models[0]])
-	if _, err := t.algorithmFor(r.Algorithm, r.Params); err != nil {
+	a, err := t.algorithmFor(r.Algorithm, r.Params)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.checkOwnHead(a.Role(0, len(own), r.Params).Needs.Head, own[0].Runner); err != nil {
 		return nil, err
 	}
 	return t, nil

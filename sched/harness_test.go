@@ -37,7 +37,7 @@ func models() map[string]simrunner.Model {
 
 // routes are all the ways in which the models answer together, beside each alone.
 func routes() []sched.RouteOptions {
-	return []sched.RouteOptions{
+	return append(learnedRoutes(), []sched.RouteOptions{
 		{Name: "stitch", Algorithm: "r-stitch", Models: []string{"small", "large"}},
 		{Name: "half", Algorithm: "r-stitch", Models: []string{"small", "large"}, Params: router.Params{Threshold: ptr(0.5)}},
 		{Name: "backward", Algorithm: "r-stitch", Models: []string{"large", "small"}, Params: router.Params{Threshold: ptr(0.2)}},
@@ -51,7 +51,7 @@ func routes() []sched.RouteOptions {
 		{Name: "bounce", Algorithm: "test-bounce", Models: []string{"small", "large"}},
 		{Name: "panic", Algorithm: "test-panic", Models: []string{"small", "large"}},
 		{Name: "lost", Algorithm: "test-lost", Models: []string{"small", "large"}},
-	}
+	}...)
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -169,7 +169,7 @@ func (l *lab) judge(r sched.Request) (oracle.Answer, error) {
 	names := []string{r.Target}
 	for _, o := range l.options.Routes {
 		if o.Name == r.Target {
-			route.Algorithm, route.Params, names = o.Algorithm, o.Params, o.Models
+			route.Algorithm, route.Params, route.Head, names = o.Algorithm, o.Params, o.Head, o.Models
 		}
 	}
 	for _, name := range names {

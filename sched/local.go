@@ -15,6 +15,7 @@ type local struct {
 	spec       *Spec
 	self       int // index of this model in the route
 	role       router.Role
+	head       Head // that scores its rows, or nil
 	state      State
 
 	tokens  []int32      // prompt and committed tokens known here; grows only

@@ -18,12 +18,13 @@ type NativeLimits struct {
 // NativeRunner is the [Runner] on a KV arena of the native library. The conversion of a batch uses the same memory from
 // step to step. A token of -1 in an answer says that no id could be drawn.
 type NativeRunner struct {
+	model    *bindings.Model
 	arena    *bindings.Arena
 	batch    *bindings.Batch
 	sampling bindings.Sampling // of the row that is being added; a field, so that it is not allocated for each
 }
 
-var _ Runner = (*NativeRunner)(nil)
+var _ HeadRunner = (*NativeRunner)(nil)
 
 // NewNativeRunner allocates an arena on the model. The model must stay open until the runner is closed.
 func NewNativeRunner(model *bindings.Model, limits NativeLimits) (*NativeRunner, error) {
@@ -35,7 +36,7 @@ func NewNativeRunner(model *bindings.Model, limits NativeLimits) (*NativeRunner,
 	if err != nil {
 		return nil, fmt.Errorf("KV cache of %d pages: %w", limits.Pages, err)
 	}
-	return &NativeRunner{arena: arena, batch: arena.NewBatch()}, nil
+	return &NativeRunner{model: model, arena: arena, batch: arena.NewBatch()}, nil
 }
 
 // Info is what the scheduler must know, but for EndIDs, which the model's vocabulary has. MaxContext is the context length
@@ -78,6 +79,7 @@ func (r *NativeRunner) Step(b *Batch) error {
 			TopIDs:    a.TopIDs,
 			TopLogits: a.TopLogits,
 			Hidden:    a.Hidden,
+			HeadLogit: a.HeadLogit,
 		}
 	}
 	return nil
@@ -90,6 +92,13 @@ func (r *NativeRunner) addRow(row *Row) error {
 		Top:     row.Needs.Top,
 		Hidden:  row.Needs.Hidden,
 		Vocab:   row.Vocab,
+	}
+	if row.Head != nil {
+		h, ok := row.Head.(*NativeHead)
+		if !ok {
+			return fmt.Errorf("its router head is a %T, not one of the native library", row.Head)
+		}
+		native.Head = h.head
 	}
 	s := row.Sampling
 	if s == nil {

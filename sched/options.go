@@ -96,6 +96,7 @@ type RouteOptions struct {
 	Algorithm string   // a name in router's registry
 	Models    []string // the entry first
 	Params    router.Params
+	Head      Head // that the algorithm decides by, of the entry; nil for algorithms that need none
 }
 
 // DeviceOptions say how the models on a device share it.

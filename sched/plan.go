@@ -68,10 +68,13 @@ func (s *subserver) pick(l *local) {
 		l.row = len(st.batch.Rows)
 		needs := l.role.Needs
 		needs.Top = max(needs.Top, l.spec.Top)
+		if l.head != nil {
+			needs.Top = max(needs.Top, l.head.Top())
+		}
 		st.batch.Rows = append(st.batch.Rows, Row{
 			Segment: len(st.picked), Offset: l.take - 1,
 			Needs: needs, Vocab: l.spec.Vocab, Stream: l.stream(),
-			Sampling: &l.spec.Sampling, History: l.history,
+			Sampling: &l.spec.Sampling, Head: l.head, History: l.history,
 		})
 	}
 	st.picked = append(st.picked, l)

@@ -33,6 +33,7 @@ type Row struct {
 	Vocab    int          // ids [0, Vocab) are in play
 	Stream   uint32       // random-number stream: the model's index in the route, or 0 (router.Role.AsAlone)
 	Sampling *Sampling    // how the token is drawn
+	Head     Head         // scores the row, which asks for at least Head.Top ids; nil: none
 	History  *History     // distinct ids so far with counts, for penalties; nil when none are set
 	Out      router.Row   // the answer
 }

@@ -127,6 +127,9 @@ func (s *subserver) take(id string, generation uint64, spec *Spec, self int, rol
 		cache: s.pool.New(),
 		known: make([]int, len(spec.Models)),
 	}
+	if role.Needs.Head {
+		l.head = s.engine.targets[spec.Route].head
+	}
 	if spec.Sampling.penalized() {
 		l.history = &History{}
 	}

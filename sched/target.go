@@ -19,12 +19,13 @@ type target struct {
 	end       []int32 // union of the models' end-of-sequence ids
 	context   int     // shortest context of the models, in tokens
 	shares    shares
-	capacity  int // smallest KV cache of the models, in tokens
+	capacity  int  // smallest KV cache of the models, in tokens
+	head      Head // of the entry, or nil
 }
 
 // newTarget puts together what the models of a route have in common.
 func newTarget(o RouteOptions, models []*ModelOptions, entry *subserver) *target {
-	t := &target{name: o.Name, algorithm: o.Algorithm, params: o.Params, models: slices.Clone(o.Models),
+	t := &target{name: o.Name, algorithm: o.Algorithm, params: o.Params, models: slices.Clone(o.Models), head: o.Head,
 		entry: entry, text: models[0].Text,
 		vocab: models[0].Info.Vocab, context: models[0].Info.MaxContext, capacity: models[0].Info.Capacity()}
 	for _, m := range models {
@@ -60,7 +61,9 @@ func (t *target) algorithmFor(name string, p router.Params) (router.Algorithm, e
 			return nil, fmt.Errorf("algorithm %q has no route function for model %d", name, i)
 		}
 		if role.Needs.Head {
-			return nil, fmt.Errorf("algorithm %q needs a router head for model %q, and the scheduler runs none yet: use another algorithm", name, t.models[i])
+			if err := t.checkHead(name, i); err != nil {
+				return nil, err
+			}
 		}
 		if role.Needs.Top < 0 || role.Needs.Top > maxTop {
 			return nil, fmt.Errorf("algorithm %q needs the top %d tokens of model %d: 0 to %d can be had", name, role.Needs.Top, i, maxTop)

@@ -26,7 +26,8 @@ type shape struct {
 	patience    time.Duration // longest time before a cancel
 }
 
-var answering = []string{"small", "large", "middle", "stitch", "half", "backward", "visit", "mix", "cascade", "ensemble", "query", "nats", "dice"}
+var answering = []string{"small", "large", "middle", "stitch", "half", "backward", "visit", "mix", "cascade", "ensemble", "query", "nats", "dice",
+	"citer", "r2r", "co-llm", "query-head"}
 
 // random draws a request of every kind that a client may send.
 func (s *shape) random(rng *rand.Rand, i int) sched.Request {
@@ -84,13 +85,18 @@ func (l *lab) run(s shape) (cancelled int, err error) {
 			jobs[i].cancel = 1 + time.Duration(rng.Int64N(int64(s.patience)))
 		}
 	}
+	return l.drive(jobs, s.concurrency)
+}
+
+// drive sends the requests, so many at a time, and compares their answers.
+func (l *lab) drive(jobs []job, concurrency int) (cancelled int, err error) {
 	next := make(chan *job, len(jobs))
 	for i := range jobs {
 		next <- &jobs[i]
 	}
 	close(next)
 	var wg sync.WaitGroup
-	for range s.concurrency {
+	for range concurrency {
 		wg.Go(func() {
 			for j := range next {
 				j.answer, j.err = l.do(j)

@@ -26,6 +26,7 @@ type Route struct {
 	Algorithm string
 	Params    router.Params
 	Models    []Model
+	Head      sched.Head // of the entry, or nil
 }
 
 // Answer is what a request must give.
@@ -106,6 +107,9 @@ func newLoop(route Route, r sched.Request) (*loop, error) {
 		if rule := ruleOf(name, i, l.params); rule != nil {
 			role.Route, role.Keep, role.Start = rule.route, rule.keep, rule.start
 		}
+		if role.Needs.Head && (i != 0 || route.Head == nil) {
+			return nil, fmt.Errorf("algorithm %q needs a router head for model %q, which has none", name, m.Name)
+		}
 		if role.Send != nil || role.Receive != nil {
 			return nil, fmt.Errorf("algorithm %q has a send or receive of its own", name)
 		}
@@ -160,7 +164,12 @@ func (l *loop) extend() (router.Row, error) {
 func (l *loop) row(offset int) sched.Row {
 	needs := l.roles[l.active].Needs
 	needs.Top = max(needs.Top, l.request.Top)
-	row := sched.Row{Offset: offset, Needs: needs, Vocab: l.vocab, Stream: l.stream(), Sampling: &l.request.Sampling}
+	var head sched.Head
+	if needs.Head {
+		head = l.route.Head
+		needs.Top = max(needs.Top, head.Top())
+	}
+	row := sched.Row{Head: head, Offset: offset, Needs: needs, Vocab: l.vocab, Stream: l.stream(), Sampling: &l.request.Sampling}
 	if s := l.request.Sampling; s.PresencePenalty != 0 || s.FrequencyPenalty != 0 || s.RepetitionPenalty != 0 && s.RepetitionPenalty != 1 {
 		row.History = &sched.History{}
 		row.History.Add(l.sequence...)

@@ -56,6 +56,24 @@ func ruleOf(algorithm string, model int, p router.Params) *rule {
 			return back
 		}
 		return &rule{route: large(func(v router.View) bool { return router.Uniform(v) < threshold(0.1) })}
+	case algorithm == router.CITERName, algorithm == router.CoLLMName, algorithm == router.R2RName:
+		if model == 1 {
+			return back
+		}
+		return &rule{route: large(func(v router.View) bool {
+			p := 1 / (1 + math.Exp(-float64(v.Row.HeadLogit)))
+			switch algorithm {
+			case router.CITERName: // sure that its token is right
+				return p < threshold(0.98)
+			case router.CoLLMName: // defers
+				return p > threshold(0.15)
+			}
+			return p >= threshold(0.5) // R2R: leads astray
+		})}
+	case algorithm == router.QueryName && p.Strategy == "head":
+		return &rule{route: large(func(v router.View) bool {
+			return model == 0 && len(v.Tokens) == v.Prompt && 1/(1+math.Exp(-float64(v.Row.HeadLogit))) >= threshold(0.5)
+		})}
 	case algorithm == router.QueryName && (p.Strategy == "" || p.Strategy == "entropy"):
 		return &rule{route: large(func(v router.View) bool {
 			return model == 0 && len(v.Tokens) == v.Prompt && float64(v.Row.Entropy)/math.Log(float64(v.Vocab)) > threshold(0.03)

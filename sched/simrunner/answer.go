@@ -41,6 +41,10 @@ func (r *Runner) answer(s *sched.Segment, row *sched.Row) error {
 		row.Out.TopIDs[i] = int32((first + uint64(i)) % uint64(row.Vocab))
 		row.Out.TopLogits[i] = row.Out.LogSumExp + row.Out.LogProb - float32(i)
 	}
+	row.Out.HeadLogit = 0
+	if head, ok := row.Head.(Head); ok {
+		row.Out.HeadLogit = head.score(h, row.Out.Token)
+	}
 	row.Out.Hidden = nil
 	if row.Needs.Hidden {
 		row.Out.Hidden = take(&r.floats, hiddenSize)

@@ -61,7 +61,7 @@ type Runner struct {
 	floats []float32 // likewise
 }
 
-var _ sched.Runner = (*Runner)(nil)
+var _ sched.HeadRunner = (*Runner)(nil)
 
 // New returns a runner with an empty cache.
 func New(m Model) *Runner {
@@ -180,8 +180,15 @@ func (r *Runner) checkRow(b *sched.Batch, row *sched.Row) error {
 		return fmt.Errorf("%d ids in play of %d", row.Vocab, r.model.Vocab)
 	case row.Sampling == nil:
 		return fmt.Errorf("no sampling parameters")
+	case row.Needs.Head && row.Head == nil:
+		return fmt.Errorf("a score is wanted, and no head named")
+	case row.Head != nil && row.Needs.Top < row.Head.Top():
+		return fmt.Errorf("the top %d ids are asked for; its head looks at %d", row.Needs.Top, row.Head.Top())
 	}
-	return nil
+	if row.Head == nil {
+		return nil
+	}
+	return r.CheckHead(row.Head)
 }
 
 // uniform turns a hash into a number in [0, 1).

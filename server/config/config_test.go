@@ -52,6 +52,7 @@ routes:
     algorithm: r-stitch
     models: [org/small:q4, large]
     threshold: 0.03
+    head: heads/r.gguf
 devices:
   - {name: socket0, kind: cpu, sharing: concurrent, threads: 2, isa: avx2, kv_memory: 1.5 GB}
 batching:

@@ -62,6 +62,11 @@ func build(tree any, src source) (*Config, error) {
 			m.ChatTemplate = resolve(src.file, m.ChatTemplate)
 		}
 	}
+	for i := range c.Routes {
+		if r := &c.Routes[i]; r.Head != "" {
+			r.Head = resolve(src.file, r.Head)
+		}
+	}
 	return c, nil
 }
 
