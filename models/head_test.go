@@ -18,7 +18,7 @@ func head(kind, tensor string, shape ...uint64) *gguf.Writer {
 		n *= d
 	}
 	return gguf.NewWriter().Set("general.architecture", "router-head").Set("router-head.kind", kind).
-		Tensor(tensor, gguf.F32, shape, make([]byte, n))
+		Tensor(tensor, gguf.TensorF32, shape, make([]byte, n))
 }
 
 func TestOpenHead(t *testing.T) {

@@ -10,9 +10,10 @@ import (
 
 // NativeHead is a router head of the native library, loaded for one model.
 type NativeHead struct {
-	head  *bindings.Head
-	model *bindings.Model
-	file  *models.Head
+	head      *bindings.Head
+	model     *bindings.Model
+	info      NativeHeadInfo
+	algorithm string
 }
 
 var _ Head = (*NativeHead)(nil)
@@ -27,20 +28,20 @@ func (m *NativeModel) LoadHead(path string) (*NativeHead, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &NativeHead{head: head, model: m.model, file: file}, nil
+	return &NativeHead{head: head, model: m.model, info: head.Info(), algorithm: file.Algorithm}, nil
 }
 
 // NativeHeadInfo is what a loaded head is.
 type NativeHeadInfo = bindings.HeadInfo
 
 // Info says what the head is.
-func (h *NativeHead) Info() NativeHeadInfo { return h.head.Info() }
+func (h *NativeHead) Info() NativeHeadInfo { return h.info }
 
 // Algorithm is the one that the file says the head was made for; "" if it says none.
-func (h *NativeHead) Algorithm() string { return h.file.Algorithm }
+func (h *NativeHead) Algorithm() string { return h.algorithm }
 
 // Top is how many of the largest logits the head looks at.
-func (h *NativeHead) Top() int { return h.head.Info().Top }
+func (h *NativeHead) Top() int { return h.info.Top }
 
 // Close frees the head. No step that names it may be running.
 func (h *NativeHead) Close() error { return h.head.Close() }

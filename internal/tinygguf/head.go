@@ -12,6 +12,7 @@ type Head struct {
 	Weight    []float32 // one per value of a hidden state
 	Bias      float32
 	Threshold float32 // router-head.threshold
+	Algorithm string  // router-head.algorithm; "": left out
 }
 
 // WriteHead writes the head to path.
@@ -24,6 +25,9 @@ func WriteHead(path string, h Head) error {
 		{"general.name", h.Name},
 		{"router-head.kind", "linear"},
 		{"router-head.threshold", h.Threshold},
+	}
+	if h.Algorithm != "" {
+		metadata = append(metadata, pair{"router-head.algorithm", h.Algorithm})
 	}
 	tensors := []tensor{
 		newTensor("out.weight", F32, []int{len(h.Weight)}, h.Weight),

@@ -21,6 +21,7 @@ type device struct {
 type loaded struct {
 	*planned
 	native *sched.NativeModel
+	heads  map[string]*sched.NativeHead // by the path of the file
 }
 
 func openDevice(c config.Device, library string, log zerolog.Logger) (*device, error) {
@@ -51,7 +52,7 @@ func (d *device) load(m *planned, progress *atomic.Int32) error {
 	if err != nil {
 		return fmt.Errorf("model %q: %w", m.Name, err)
 	}
-	d.models = append(d.models, &loaded{m, native})
+	d.models = append(d.models, &loaded{m, native, map[string]*sched.NativeHead{}})
 	return nil
 }
 
@@ -80,6 +81,9 @@ func (d *device) pages(maxLive int) (int, error) {
 
 func (d *device) close() error {
 	for _, m := range d.models {
+		if err := m.closeHeads(); err != nil {
+			return err
+		}
 		if err := m.native.Close(); err != nil {
 			return fmt.Errorf("close model %q: %w", m.Name, err)
 		}

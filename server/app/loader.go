@@ -91,6 +91,9 @@ func (l *Loader) Load(ctx context.Context) (_ *Runtime, err error) {
 		if err := l.weights(ctx, d); err != nil {
 			return nil, err
 		}
+		if err := l.heads(d); err != nil {
+			return nil, err
+		}
 	}
 	if err := l.engine(r); err != nil {
 		return nil, err
@@ -162,7 +165,8 @@ func (l *Loader) engine(r *Runtime) error {
 	}
 	for _, route := range cfg.Routes {
 		o.Routes = append(o.Routes, sched.RouteOptions{
-			Name: route.Name, Algorithm: route.Algorithm, Models: route.Models, Params: params(&route),
+			Name: route.Name, Algorithm: route.Algorithm, Models: route.Models, Params: l.plan.params(&route),
+			Head: r.head(route.Models[0], route.Head),
 		})
 	}
 	engine, err := sched.NewEngine(o)

@@ -20,6 +20,7 @@ import (
 type plan struct {
 	cfg    *config.Config
 	models []planned
+	heads  map[string]*models.Head // by the path of the file
 }
 
 // planned is a model to load.
@@ -31,7 +32,7 @@ type planned struct {
 
 // newPlan reads the metadata of all files and checks that models and routes can be what the configuration says.
 func newPlan(cfg *config.Config) (*plan, error) {
-	p := &plan{cfg: cfg}
+	p := &plan{cfg: cfg, heads: map[string]*models.Head{}}
 	for i, m := range cfg.Models {
 		at := fmt.Sprintf("models[%d]", i)
 		path, err := fileOf(m.Path)
@@ -123,6 +124,9 @@ func (p *plan) checkRoute(at string, r *config.Route) error {
 			field = "." + name
 		}
 		return p.cfg.At(at+field, err)
+	}
+	if err := p.checkHead(at, r, a); err != nil {
+		return err
 	}
 	files := make([]*models.Model, len(r.Models))
 	for i, name := range r.Models {

@@ -76,6 +76,7 @@ func (l *Loader) target(o sched.Options, r sched.RouteOptions) api.Target {
 		}
 		print.Files = append(print.Files, part)
 	}
+	print.Head = l.headPrint(r.Name)
 	t.Fingerprint = print.String()
 	return t
 }
@@ -86,6 +87,7 @@ type fingerprint struct {
 	Algorithm string
 	Params    router.Params
 	Files     []filePrint
+	Head      *filePrint `json:",omitempty"`
 }
 
 // filePrint tells files apart without reading them whole.
