@@ -17,7 +17,7 @@ type benchFlags struct {
 	batches, contexts, extends    []int
 	prefill, chunk, extendContext int
 	steps, runs, threads          int
-	library, isa                  string
+	library, isa, head            string
 	asJSON                        bool
 }
 
@@ -27,9 +27,11 @@ func newBenchCommand() *cobra.Command {
 		Use:   "bench FILE.gguf",
 		Short: "Measure how fast a model runs on this machine",
 		Long: `Time bare forward passes of a model: prefill of a prompt, decoding at several batch sizes, and extending a sequence by
-a few tokens, which is what a return from another model costs. Medians of several steps; no server is involved.`,
+a few tokens, which is what a return from another model costs. With --head, decoding is timed again with rows that the router
+head scores. Medians of several steps; no server is involved.`,
 		Example: `  tokenrouter bench model.gguf
-  tokenrouter bench model.gguf --batch 1,8 --context 128,4096 --json`,
+  tokenrouter bench model.gguf --batch 1,8 --context 128,4096 --json
+  tokenrouter bench model.gguf --head head.gguf --batch 8 --prefill 0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) },
 	}
@@ -45,6 +47,7 @@ a few tokens, which is what a return from another model costs. Medians of severa
 	f.IntVar(&b.threads, "threads", 0, "threads of a step; 0: all cores")
 	f.StringVar(&b.isa, "isa", "", "instruction `SET`: avx512vnni, avxvnni, avx2 or reference; default: the best")
 	f.StringVar(&b.library, "library", "", "native library to load, `FILE`; default: the one built in")
+	f.StringVar(&b.head, "head", "", "router head to time decoding with, too, a GGUF `FILE`")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object per line")
 	return cmd
 }
@@ -71,6 +74,9 @@ func (b *benchFlags) cases() ([]measure.Case, error) {
 	for _, context := range b.contexts {
 		for _, n := range b.batches {
 			all = append(all, measure.Case{Kind: measure.Decode, Batch: n, Tokens: 1, Context: context})
+			if b.head != "" {
+				all = append(all, measure.Case{Kind: measure.Scored, Batch: n, Tokens: 1, Context: context})
+			}
 		}
 	}
 	if b.prefill > 0 {
@@ -97,6 +103,13 @@ func (b *benchFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, model.Close()) }()
+	var head *sched.NativeHead
+	if b.head != "" {
+		if head, err = model.LoadHead(b.head); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, head.Close()) }()
+	}
 
 	out := cmd.OutOrStdout()
 	show := benchLines(out)
@@ -111,7 +124,7 @@ func (b *benchFlags) run(cmd *cobra.Command, path string) (err error) {
 		if cmd.Context().Err() != nil {
 			return errInterrupted
 		}
-		f, err := measure.Run(model, c, measure.Options{Chunk: b.chunk, Steps: b.steps, Runs: b.runs})
+		f, err := measure.Run(model, c, measure.Options{Chunk: b.chunk, Steps: b.steps, Runs: b.runs, Head: head})
 		if err != nil {
 			return err
 		}

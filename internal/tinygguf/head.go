@@ -13,6 +13,7 @@ type Head struct {
 	Bias      float32
 	Threshold float32 // router-head.threshold
 	Algorithm string  // router-head.algorithm; "": left out
+	Extra     string  // name of one more tensor, which no head has; "": none
 }
 
 // WriteHead writes the head to path.
@@ -32,6 +33,9 @@ func WriteHead(path string, h Head) error {
 	tensors := []tensor{
 		newTensor("out.weight", F32, []int{len(h.Weight)}, h.Weight),
 		newTensor("out.bias", F32, []int{1}, []float32{h.Bias}),
+	}
+	if h.Extra != "" {
+		tensors = append(tensors, newTensor(h.Extra, F32, []int{1}, []float32{0}))
 	}
 	if err := os.WriteFile(path, encode(metadata, tensors), 0o644); err != nil {
 		return fmt.Errorf("tiny head: %w", err)

@@ -16,14 +16,15 @@ type Kind string
 const (
 	Decode  Kind = "decode"  // one token of every sequence of a batch, drawn greedily and fed back
 	Prefill Kind = "prefill" // a prompt from nothing
+	Scored  Kind = "scored"  // Decode with rows that a router head scores
 	Extend  Kind = "extend"  // a few tokens appended to one sequence, and the next one drawn
 )
 
 // Case is one thing to measure.
 type Case struct {
 	Kind    Kind
-	Batch   int // sequences; 1 but for Decode
-	Tokens  int // of each sequence in a step: 1 for Decode
+	Batch   int // sequences; 1 but for Decode and Scored
+	Tokens  int // of each sequence in a step: 1 for these
 	Context int // tokens of each sequence in the KV cache at the start
 }
 
@@ -38,18 +39,19 @@ type Figure struct {
 	TokensPerSecond float64 `json:"tokens_per_second"`
 }
 
-// Options of a measurement. All are at least 1.
+// Options of a measurement. All numbers are at least 1.
 type Options struct {
-	Chunk int // most prompt tokens of one step
-	Steps int // timed steps of Decode and Extend
-	Runs  int // timed runs of Prefill
+	Chunk int               // most prompt tokens of one step
+	Steps int               // timed steps of Decode and Extend
+	Runs  int               // timed runs of Prefill
+	Head  *sched.NativeHead // of Scored, loaded for the model; not needed otherwise
 }
 
 // Run measures one case on a model. The median of the steps counts, so that a pause of the machine does not.
 func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 	// Decoding grows the context by a token per step; an extend is taken back, so that all are of the same length.
 	room := c.Context + c.Tokens
-	if c.Kind == Decode {
+	if c.Kind == Decode || c.Kind == Scored {
 		room += o.Steps
 	}
 	s, err := newSequences(model, c.Batch, room, max(o.Chunk, c.Tokens, c.Batch))
@@ -61,12 +63,18 @@ func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 			err = closed
 		}
 	}()
+	if c.Kind == Scored {
+		if o.Head == nil {
+			return f, fmt.Errorf("%s: no router head was given", c.Kind)
+		}
+		s.head = o.Head
+	}
 	f = Figure{Kind: c.Kind, Batch: c.Batch, Tokens: c.Tokens, Context: c.Context}
 	var took []time.Duration
 	switch c.Kind {
 	case Prefill:
 		took, err = times(o.Runs, func() error { return s.fill(c.Tokens, o.Chunk) })
-	case Decode:
+	case Decode, Scored:
 		if err = s.fill(c.Context, o.Chunk); err == nil {
 			took, err = times(o.Steps, func() error { return s.extend(1, true) })
 		}

@@ -10,6 +10,7 @@ import (
 type sequences struct {
 	runner *sched.NativeRunner
 	vocab  int
+	head   *sched.NativeHead // that scores the rows, or nil
 	batch  sched.Batch
 	pages  [][]int32
 	tokens [][]int32 // [sequence] what a step appends: made up but for the first, which was drawn
@@ -90,5 +91,9 @@ func (s *sequences) extend(n int, keep bool) error {
 }
 
 func (s *sequences) row(segment, offset int) sched.Row {
-	return sched.Row{Segment: segment, Offset: offset, Vocab: s.vocab, Sampling: &sched.Sampling{}}
+	row := sched.Row{Segment: segment, Offset: offset, Vocab: s.vocab, Sampling: &sched.Sampling{}}
+	if s.head != nil {
+		row.Head, row.Needs.Top = s.head, s.head.Top()
+	}
+	return row
 }
