@@ -48,6 +48,22 @@ func TestBenchTable(t *testing.T) {
 	require.True(t, strings.HasPrefix(lines[3], "decode") && strings.HasPrefix(lines[4], "extend"), out.String())
 }
 
+func TestBenchWithHead(t *testing.T) {
+	path, head := tinygguf.Temp(t, tinygguf.Options{}), tinygguf.TempResidualHead(t, tinygguf.ResidualHead{})
+	var out, aside bytes.Buffer
+	require.Zero(t, execute([]string{"bench", path, "--head", head, "--batch", "1,2", "--context", "8", "--prefill", "0", "--extend", "4",
+		"--extend-context", "8", "--steps", "1", "--threads", "1"}, nil, &out, &aside), aside.String())
+	var kinds []string
+	for _, line := range strings.Split(out.String(), "\n")[3:] {
+		kind, _, _ := strings.Cut(line, " ")
+		kinds = append(kinds, kind)
+	}
+	require.Equal(t, []string{"decode", "scored", "decode", "scored", "extend", ""}, kinds)
+
+	require.Equal(t, 1, execute([]string{"bench", path, "--head", path}, nil, &out, &aside))
+	require.Contains(t, aside.String(), "expected \"router-head\"")
+}
+
 func TestBenchRefuses(t *testing.T) {
 	path := tinygguf.Temp(t, tinygguf.Options{})
 	for flag, want := range map[string]string{

@@ -22,10 +22,16 @@ func open(t *testing.T) *sched.NativeModel {
 
 func TestRun(t *testing.T) {
 	model := open(t)
-	options := Options{Chunk: 16, Steps: 5, Runs: 2}
+	head, err := model.LoadHead(tinygguf.TempResidualHead(t, tinygguf.ResidualHead{}))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, head.Close()) }()
+	_, err = Run(model, Case{Kind: Scored, Batch: 1, Tokens: 1}, Options{Chunk: 16, Steps: 1})
+	require.EqualError(t, err, "scored: no router head was given")
+	options := Options{Chunk: 16, Steps: 5, Runs: 2, Head: head}
 	for _, c := range []Case{
 		{Kind: Decode, Batch: 1, Tokens: 1, Context: 40},
 		{Kind: Decode, Batch: 3, Tokens: 1},
+		{Kind: Scored, Batch: 3, Tokens: 1, Context: 40},
 		{Kind: Prefill, Batch: 1, Tokens: 50},
 		{Kind: Extend, Batch: 1, Tokens: 4, Context: 33},
 	} {
