@@ -2,6 +2,7 @@
 """Writes docs/performance.md from bench/results/*.json. With --check it only says whether the page is up to date."""
 
 import json
+import statistics
 import sys
 from pathlib import Path
 
@@ -27,22 +28,91 @@ def case_name(r: dict, setting: dict) -> str:
     return f"decode, batch {r['batch']}{on}" if r["kind"] == "decode" else f"extend by {r['tokens']}{on}"
 
 
+# What the engine is to reach as multiples of the peer's speed, by what a file's name begins with and by instruction set: batches
+# 1, 4, 8, 16 and 32, a prefill, extends, and batches 1 and 8 on a long context.
+QWEN_SMALL, QWEN_LARGE = "qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"
+TARGETS = {
+    (QWEN_LARGE, "engine"): {1: 1.6, 4: 2.2, 8: 3.5, 16: 2.9, 32: 2.9, "prefill": 2.9, "extend": 2.2, "deep": 1.4},
+    (QWEN_SMALL, "engine"): {1: 1.9, 4: 3.0, 8: 4.2, 16: 5.0, 32: 5.0, "prefill": 5.0, "extend": 3.0, "deep": 1.5},
+    ("smollm2", "engine"): {1: 1.5, 4: 2.0, 8: 2.5, 16: 2.5, 32: 2.5, "prefill": 2.5, "extend": 2.0, "deep": 1.3},
+    ("gemma", "engine"): {1: 1.5, 4: 2.0, 8: 2.5, 16: 2.5, 32: 2.5, "prefill": 2.5, "extend": 2.0, "deep": 1.3},
+    (QWEN_LARGE, "avxvnni"): {1: 1.4, 4: 1.8, 8: 2.5, 16: 1.6, 32: 1.6, "prefill": 1.5},
+    (QWEN_LARGE, "avx2"): {1: 1.2, 4: 1.2, 8: 1.2, 16: 1.0, 32: 1.0, "prefill": 1.0, "extend": 1.0},
+}
+PEAKS = {"engine": "avx512vnni_tops", "avxvnni": "avxvnni_tops", "avx2": "avx2_tops"}
+MEMORY_SHARE, DOTS_SHARE = 0.85, 0.6  # of the machine's limits, where these forbid the multiple
+
+
+def target_of(r: dict, side: str, setting: dict) -> float | None:
+    for (begins, of), targets in TARGETS.items():
+        if r["file"].startswith(begins) and of == side:
+            if r["kind"] != "decode":
+                return targets.get(r["kind"])
+            return targets.get(r["batch"]) if r["context"] == setting["prompt"] else targets.get("deep")
+    return None
+
+
+def shares(r: dict, side: str, data: dict) -> tuple[float, float]:
+    """What a row takes of the memory's speed and of the dot products, weights alone, in the limits measured in its own rounds."""
+    w = data["files"][r["file"]]
+    machine = [x for x in data["limits"] if x["file"] == r["file"]]
+    limit = lambda key: statistics.median(x[key] for x in machine)
+    steps = r[side]["tokens_per_second"] / (r["batch"] * r["tokens"])
+    outputs = {"decode": r["batch"], "extend": 1, "prefill": 0}[r["kind"]]
+    products = (w["multiply_adds"] - w["output_multiply_adds"]) * r["batch"] * r["tokens"] + w["output_multiply_adds"] * outputs
+    return w["bytes"] * steps / limit("reads_gb_per_second") / 1e9, 2 * products * steps / limit(PEAKS[side]) / 1e12
+
+
+def verdict(r: dict, side: str, data: dict) -> str:
+    target = target_of(r, side, data["setting"])
+    if target is None:
+        return ""
+    memory, dots = shares(r, side, data)
+    if r[side]["ratio"] >= target:
+        return f"{target:g}"
+    if memory >= MEMORY_SHARE or dots >= DOTS_SHARE:
+        return f"{target:g}: at the limit"
+    return f"{target:g}: **not reached**"
+
+
+def speed_row(r: dict, side: str, data: dict) -> str:
+    peer = f"{r['peer']['tokens_per_second']:.1f} | {r[side]['ratio']:.2f} | {verdict(r, side, data)}" if "peer" in r else "– | – |"
+    memory, dots = shares(r, side, data) if data.get("limits") else (0, 0)
+    return f"| {case_name(r, data['setting'])} | {r[side]['tokens_per_second']:.1f} | {peer} | {100 * memory:.0f}% | {100 * dots:.0f}% |"
+
+
+def rounds_text(data: dict) -> str:
+    counts = sorted({len(r["engine"]["rounds"]) for r in data["results"]})
+    return f"{counts[-1]} rounds" + (f" (long contexts: {counts[0]})" if len(counts) > 1 else "")
+
+
 def speed(data: dict) -> list[str]:
     s = data["setting"]
     lines = ["## Forward passes", "", setting_line(s), ""]
     lines += [f"{s['threads']} threads, {s['prompt']} tokens of context, {s['generated']} decode steps; "
-              f"median of {s['rounds']} rounds. Tokens per second over the whole batch.", ""]
+              f"median of {rounds_text(data)}. The sequences of a batch have their prompt in common. Tokens per second over the whole "
+              "batch.", ""]
     if s["peer"]:
         lines += [f"Peer: {s['peer']}. It ran in turns with the engine on the same files; the ratio is the median of the "
-                  "rounds' ratios. The engine's figures include drawing the token and its entropy, the peer's do not.", ""]
+                  "rounds' ratios. The engine's figures include drawing the token and its entropy, the peer's do not.", "",
+                  "*Memory* and *dots* are what the weights alone take of the speed of plain reads and of 8-bit dot products on all threads, "
+                  f"both measured in the same rounds. Where {100 * MEMORY_SHARE:.0f}% of the one or {100 * DOTS_SHARE:.0f}% of the other is less "
+                  "than the target, these are the target.", ""]
     for file in dict.fromkeys(r["file"] for r in data["results"]):
-        lines += [f"### {file}", "", "| | engine | peer | ratio |", "|---|---:|---:|---:|"]
-        for r in (r for r in data["results"] if r["file"] == file):
-            name = case_name(r, s)
-            peer = f"{r['peer']['tokens_per_second']:.1f} | {r['ratio']:.2f}" if "peer" in r else "– | –"
-            lines.append(f"| {name} | {r['engine']['tokens_per_second']:.1f} | {peer} |")
-        lines.append("")
+        rows = [r for r in data["results"] if r["file"] == file]
+        for side, name in (("engine", s["best"]), ("avxvnni", "AVX-VNNI"), ("avx2", "AVX2")):
+            if not any(side in r for r in rows):
+                continue
+            only = "" if side == "engine" else ", nothing above it allowed to the engine"
+            lines += [f"### {file}, {name}{only}", "", "| | engine | peer | ratio | target | memory | dots |",
+                      "|---|---:|---:|---:|---|---:|---:|"]
+            lines += [speed_row(r, side, data) for r in sorted(rows, key=order) if side in r]
+            lines.append("")
     return lines
+
+
+def order(r: dict) -> tuple:
+    return r["kind"], r["context"], r["batch"], r["tokens"]
 
 
 def perplexity(m: dict) -> str:

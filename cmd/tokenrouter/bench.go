@@ -18,7 +18,7 @@ type benchFlags struct {
 	prefill, chunk, extendContext int
 	steps, runs, threads          int
 	library, isa, head            string
-	asJSON                        bool
+	asJSON, shared                bool
 }
 
 func newBenchCommand() *cobra.Command {
@@ -44,6 +44,7 @@ head scores. Medians of several steps; no server is involved.`,
 	f.IntVar(&b.extendContext, "extend-context", 1024, "`TOKENS` of context before an extend")
 	f.IntVar(&b.steps, "steps", 32, "timed steps of decoding and extending")
 	f.IntVar(&b.runs, "runs", 3, "timed runs of the prefill")
+	f.BoolVar(&b.shared, "shared", false, "the sequences of a decode batch share their context's pages, as with a common prompt")
 	f.IntVar(&b.threads, "threads", 0, "threads of a step; 0: all cores")
 	f.StringVar(&b.isa, "isa", "", "instruction `SET`: avx512vnni, avxvnni, avx2 or reference; default: the best")
 	f.StringVar(&b.library, "library", "", "native library to load, `FILE`; default: the one built in")
@@ -124,7 +125,7 @@ func (b *benchFlags) run(cmd *cobra.Command, path string) (err error) {
 		if cmd.Context().Err() != nil {
 			return errInterrupted
 		}
-		f, err := measure.Run(model, c, measure.Options{Chunk: b.chunk, Steps: b.steps, Runs: b.runs, Head: head})
+		f, err := measure.Run(model, c, measure.Options{Chunk: b.chunk, Steps: b.steps, Runs: b.runs, Head: head, Shared: b.shared})
 		if err != nil {
 			return err
 		}

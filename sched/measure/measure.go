@@ -45,6 +45,10 @@ type Options struct {
 	Steps int               // timed steps of Decode and Extend
 	Runs  int               // timed runs of Prefill
 	Head  *sched.NativeHead // of Scored, loaded for the model; not needed otherwise
+	// Shared lets the sequences of Decode begin with the same tokens in the same pages, as requests with a common prompt do:
+	// a long context is then read in once. Every sequence attends to all of it, so that a step costs what it costs otherwise,
+	// but for what the processor's caches save.
+	Shared bool
 }
 
 // Run measures one case on a model. The median of the steps counts, so that a pause of the machine does not.
@@ -54,7 +58,7 @@ func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 	if c.Kind == Decode || c.Kind == Scored {
 		room += o.Steps
 	}
-	s, err := newSequences(model, c.Batch, room, max(o.Chunk, c.Tokens, c.Batch))
+	s, err := newSequences(model, c.Batch, room, max(o.Chunk, c.Tokens, c.Batch), o.sharedTokens(c))
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", c.Kind, err)
 	}
@@ -93,6 +97,14 @@ func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 	f.Steps, f.StepMillis = len(took), 1e3*median
 	f.TokensPerSecond = float64(c.Batch*c.Tokens) / median
 	return f, nil
+}
+
+// sharedTokens are the leading tokens that all sequences have in common: whole pages.
+func (o Options) sharedTokens(c Case) int {
+	if !o.Shared || c.Kind != Decode {
+		return 0
+	}
+	return c.Context - c.Context%sched.NativePageTokens
 }
 
 // times runs step once to warm up, then n times with a clock.

@@ -50,7 +50,7 @@ func TestRun(t *testing.T) {
 
 // Where the time is taken, the steps do what they are named after: extends are taken back, decoding goes on.
 func TestSequences(t *testing.T) {
-	s, err := newSequences(open(t), 2, 60, 16)
+	s, err := newSequences(open(t), 2, 60, 16, 0)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.runner.Close()) }()
 	require.NoError(t, s.fill(40, 16))
@@ -61,6 +61,29 @@ func TestSequences(t *testing.T) {
 	require.NoError(t, s.extend(1, true))
 	require.Equal(t, 41, s.at)
 	require.Equal(t, s.batch.Rows[1].Out.Token, s.tokens[1][0])
+}
+
+// Sequences that share their first pages go on in pages of their own, from the same state: the same token, the same answer.
+func TestSharedPages(t *testing.T) {
+	const n = 3 * sched.NativePageTokens
+	model := open(t)
+	s, err := newSequences(model, 3, n+20, 64, n)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.runner.Close()) }()
+	alone, err := newSequences(model, 1, n+20, 64, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, alone.runner.Close()) }()
+	require.NoError(t, s.fill(n, 64))
+	require.NoError(t, alone.fill(n, 64))
+	require.Equal(t, s.pages[0][:3], s.pages[2][:3])
+	require.NotEqual(t, s.pages[0][3], s.pages[2][3])
+	for range 10 {
+		require.NoError(t, s.extend(1, true))
+		require.NoError(t, alone.extend(1, true))
+		for i := range s.tokens {
+			require.Equal(t, alone.tokens[0][0], s.tokens[i][0])
+		}
+	}
 }
 
 func TestRunRefuses(t *testing.T) {

@@ -14,24 +14,31 @@ type sequences struct {
 	batch  sched.Batch
 	pages  [][]int32
 	tokens [][]int32 // [sequence] what a step appends: made up but for the first, which was drawn
+	shared int       // leading tokens whose pages are the first sequence's, in whole pages
 	at     int       // tokens in the KV cache, of each
 }
 
-// newSequences makes n sequences of up to `tokens` tokens, which steps of up to perStep tokens extend.
-func newSequences(model *sched.NativeModel, n, tokens, perStep int) (*sequences, error) {
+// newSequences makes n sequences of up to `tokens` tokens, which steps of up to perStep tokens extend. The first `shared` tokens,
+// whole pages, are the same for all and there once.
+func newSequences(model *sched.NativeModel, n, tokens, perStep, shared int) (*sequences, error) {
 	if limit := model.Info().ContextTrain; tokens > limit {
 		return nil, fmt.Errorf("%d tokens of context are needed, and the model's context is %d: ask for less", tokens, limit)
 	}
 	each := (tokens + 1 + sched.NativePageTokens - 1) / sched.NativePageTokens
-	runner, err := model.NewRunner(sched.NativeLimits{Pages: n * each, MaxTokens: perStep, MaxRows: n})
+	common := shared / sched.NativePageTokens
+	own := each - common
+	runner, err := model.NewRunner(sched.NativeLimits{Pages: common + n*own, MaxTokens: perStep, MaxRows: n})
 	if err != nil {
 		return nil, err
 	}
-	s := &sequences{runner: runner, vocab: model.Info().Vocab}
+	s := &sequences{runner: runner, vocab: model.Info().Vocab, shared: shared}
 	for i := range n {
 		table := make([]int32, each)
 		for j := range table {
-			table[j] = int32(i*each + j)
+			table[j] = int32(j)
+			if j >= common {
+				table[j] += int32(i * own)
+			}
 		}
 		s.pages = append(s.pages, table)
 		s.tokens = append(s.tokens, s.madeUp(i, 0, perStep))
@@ -48,10 +55,15 @@ func (s *sequences) madeUp(sequence, position, n int) []int32 {
 	return ids
 }
 
-// fill gives every sequence its first n tokens, in steps of at most chunk of one sequence; the last step draws the next.
+// fill gives every sequence its first n tokens, in steps of at most chunk of one sequence; the last step draws the next. Where
+// all n are shared, the first sequence has read them for all.
 func (s *sequences) fill(n, chunk int) error {
 	for i := range s.pages {
-		for at := 0; at < n; at += chunk {
+		start := 0
+		if i > 0 {
+			start = min(s.shared, n)
+		}
+		for at := start; at < n; at += chunk {
 			ids := s.madeUp(i, at, min(chunk, n-at))
 			s.batch.Segments = append(s.batch.Segments[:0], sched.Segment{Tokens: ids, Position: at, Pages: s.pages[i]})
 			s.batch.Rows = s.batch.Rows[:0]
@@ -62,8 +74,11 @@ func (s *sequences) fill(n, chunk int) error {
 				return err
 			}
 		}
-		if n > 0 {
+		switch {
+		case n > start:
 			s.tokens[i][0] = s.batch.Rows[0].Out.Token
+		case n > 0:
+			s.tokens[i][0] = s.tokens[0][0]
 		}
 	}
 	s.at = n
