@@ -48,7 +48,7 @@ def target_of(r: dict, side: str, setting: dict) -> float | None:
         if r["file"].startswith(begins) and of == side:
             if r["kind"] != "decode":
                 return targets.get(r["kind"])
-            return targets.get(r["batch"]) if r["context"] == setting["prompt"] else targets.get("deep")
+            return targets.get("deep" if deep(r, setting) else r["batch"])
     return None
 
 
@@ -82,8 +82,14 @@ def speed_row(r: dict, side: str, data: dict) -> str:
 
 
 def rounds_text(data: dict) -> str:
-    counts = sorted({len(r["engine"]["rounds"]) for r in data["results"]})
-    return f"{counts[-1]} rounds" + (f" (long contexts: {counts[0]})" if len(counts) > 1 else "")
+    """How many rounds there were, those of long contexts apart."""
+    usual = min(len(r["engine"]["rounds"]) for r in data["results"] if not deep(r, data["setting"]))
+    long = min((len(r["engine"]["rounds"]) for r in data["results"] if deep(r, data["setting"])), default=usual)
+    return f"{usual} rounds" + (f", of {long} where the context is long" if long != usual else "")
+
+
+def deep(r: dict, setting: dict) -> bool:
+    return r["kind"] == "decode" and r["context"] != setting["prompt"]
 
 
 def speed(data: dict) -> list[str]:
