@@ -121,6 +121,28 @@ def order(r: dict) -> tuple:
     return r["kind"], r["context"], r["batch"], r["tokens"]
 
 
+def operators(data: dict) -> list[str]:
+    """Products of one matrix of each format: bytes of weights at one column, dot products at 64."""
+    peak = {"avx512vnni": "512-bit VNNI", "avxvnni": "256-bit VNNI", "avx2": "AVX2"}[data["setting"]["isa"]]
+    threads = [x["threads"] for x in data["limits"]]
+    lines = ["## Operators", "", setting_line(data["setting"]), "",
+             "Products of matrices of 1,536 rows whose weights come from memory, by `bench/operators/measure.py`: the bytes of weights at "
+             "one column and the 8-bit dot products at 64, with what they are of the limits measured in the same run ("
+             + "; ".join(f"{x['threads']} threads: {x['reads_gb_per_second']:.1f} GB/s, {x['tops'][peak]:.2f} TOPS" if x["threads"] > 1 else
+                         f"one thread: {x['reads_gb_per_second']:.1f} GB/s, {x['tops'][peak]:.2f} TOPS" for x in data["limits"]) + ").", "",
+             "| | " + " | ".join(f"{n} thread{'s' if n > 1 else ''}, batch 1 | batch 64" for n in threads) + " |",
+             "|---|" + "---:|" * 2 * len(threads)]
+    rows = {(p["type"], p["threads"], p["batch"]): p for p in data["products"] if p["rows"] == 1536}
+    for kind in dict.fromkeys(p["type"] for p in data["products"] if p["rows"] == 1536):
+        cells = []
+        for x in data["limits"]:
+            one, many = rows[kind, x["threads"], 1], rows[kind, x["threads"], 64]
+            cells += [f"{one['gb_per_second']:.1f} GB/s ({100 * one['gb_per_second'] / x['reads_gb_per_second']:.0f}%)",
+                      f"{many['tops']:.2f} TOPS" + ("" if kind in ("F16", "F32") else f" ({100 * many['tops'] / x['tops'][peak]:.0f}%)")]
+        lines.append(f"| {kind} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
 def perplexity(m: dict) -> str:
     if "perplexity" not in m:
         return "–"
@@ -147,7 +169,7 @@ def accuracy(data: dict) -> list[str]:
 def main() -> int:
     lines = ["# Performance and accuracy", "",
              "Made by `scripts/render-performance.py` from `bench/results/`; `make bench` measures again.", ""]
-    for name, render in (("decode.json", speed), ("accuracy.json", accuracy)):
+    for name, render in (("decode.json", speed), ("operators.json", operators), ("accuracy.json", accuracy)):
         if data := load(name):
             lines += render(data)
     text = "\n".join(lines).rstrip() + "\n"
