@@ -101,7 +101,7 @@ func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 
 // sharedTokens are the leading tokens that all sequences have in common: whole pages.
 func (o Options) sharedTokens(c Case) int {
-	if !o.Shared || c.Kind != Decode {
+	if !o.Shared || (c.Kind != Decode && c.Kind != Scored) {
 		return 0
 	}
 	return c.Context - c.Context%sched.NativePageTokens
