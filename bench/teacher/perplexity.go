@@ -7,12 +7,14 @@ import (
 	"github.com/tokenrouter/tokenrouter/bindings"
 )
 
-// Perplexity reads the tokens in windows of maxTokens, each from nothing, and returns exp of the mean negative log-likelihood
-// of every token of a window but the first, and how many these were.
+// Perplexity reads the tokens in windows of windowTokens, each from nothing, and returns exp of the mean negative log-likelihood
+// of every token of a window but the first, and how many these were. Windows are long, since what a model says after its very first
+// token is no measure of it: some have activations there, thousands of times the usual ones, that a block of integers cannot hold
+// together with others.
 func (e *Engine) Perplexity(ids []int32) (perplexity float64, tokens int, err error) {
 	var sum float64
 	for len(ids) > 1 {
-		window := ids[:min(len(ids), maxTokens)]
+		window := ids[:min(len(ids), windowTokens)]
 		ids = ids[len(window):]
 		loss, err := e.loss(window)
 		if err != nil {

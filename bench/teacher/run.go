@@ -14,10 +14,10 @@ type Engine struct {
 	arena  *bindings.Arena
 }
 
-// limits of one answer.
 const (
-	maxTokens = 512
-	maxRows   = 64
+	windowTokens = 2048 // of a text that is read in one piece
+	maxTokens    = 512  // of one answer
+	maxRows      = 64
 )
 
 // Open loads a GGUF file on the CPU; exactFloat as in [bindings.ModelOptions]. The caller closes the engine.
@@ -37,7 +37,7 @@ func (e *Engine) open(library *bindings.Library, path string, exactFloat bool) (
 	if e.model, err = e.device.LoadModel(path, bindings.ModelOptions{ExactFloat: exactFloat}); err != nil {
 		return fmt.Errorf("load %s: %w", path, err)
 	}
-	e.arena, err = e.model.NewArena(bindings.ArenaOptions{Pages: maxTokens / bindings.PageTokens, MaxTokens: maxTokens, MaxRows: maxRows})
+	e.arena, err = e.model.NewArena(bindings.ArenaOptions{Pages: windowTokens / bindings.PageTokens, MaxTokens: maxTokens, MaxRows: maxRows})
 	if err != nil {
 		return fmt.Errorf("make a KV arena: %w", err)
 	}
