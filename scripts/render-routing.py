@@ -42,7 +42,19 @@ def targets(data: dict) -> list[str]:
     for algorithm in ("random", "query"):
         gap = best["accuracy"] - interpolated(by[algorithm], best["large_share"], data["single"])
         lines.append(f"| {by[algorithm]['name']} at that share: at least 25 points behind | {100 * gap:.1f} points | {met(gap >= 0.25)} |")
-    return [*lines, "| best learned head: 97 % with at most 7 %, better than entropy | no head is built in yet | not measured |"]
+    return [*lines, learned(data, by["r-stitch"])]
+
+
+def learned(data: dict, entropy: dict) -> str:
+    """The best point of a learned head with at most 7 % of the tokens, beside entropy at the same share."""
+    points = [(p, c["name"]) for c in data["curves"] if "head" in c["routing"] for p in c["points"] if p["large_share"] <= 0.07]
+    target = "| best learned head: 97 % with at most 7 % of the tokens, better than R-Stitch at that share |"
+    if not points:
+        return f"{target} no such point | **not met** |"
+    best, name = max(points, key=lambda x: x[0]["accuracy"])
+    gap = best["accuracy"] - interpolated(entropy, best["large_share"], data["single"])
+    met = "met" if best["accuracy"] >= 0.97 and gap > 0 else "**not met**"
+    return f"{target} {name}: {percent(best['accuracy'])} with {percent(best['large_share'])}, {100 * gap:+.1f} points | {met} |"
 
 
 def page(data: dict) -> str:
@@ -50,8 +62,8 @@ def page(data: dict) -> str:
              "Made by `scripts/render-routing.py` from `bench/results/pareto.json`; `make pareto` measures again.", "",
              f"The pair that the program carries, {data['problems']:,} word problems of the test split, greedy, over HTTP. Accuracy is the "
              "share of right answers, with a 95 % bootstrap interval; share is that of tokens that the large model wrote. All points "
-             "measured are shown; the table of targets takes that of R-Stitch with the least share that reaches 99 %, so it is "
-             "picked on these very problems, and a little flattered by that. The default threshold was chosen on others.", "", "![accuracy against share](pareto.svg)", "",
+             "measured are shown; the table of targets takes that of R-Stitch with the least share that reaches 99 %, and the best one of a "
+             "learned head, so these are picked on these very problems, and a little flattered by that. The default threshold was chosen on others.", "", "![accuracy against share](pareto.svg)", "",
              "| target | measured | |", "|---|---|---|", *targets(data), "",
              "| | value | share | accuracy | 95 % interval |", "|---|---:|---:|---:|---|"]
     for name, p in data["single"].items():

@@ -36,6 +36,9 @@ def interval(rights: list[bool], draws: int = 2000) -> list[float]:
 
 def config(curves: list[dict], port: int) -> dict:
     routes = [{"name": f"curve-{i}", "models": [SMALL, LARGE], **c["routing"]} for i, c in enumerate(curves)]
+    for r in routes:
+        if "head" in r:
+            r["head"] = str(ROOT / r["head"])
     return {"models": [{"name": m, "path": f"catalogue:{m}"} for m in (SMALL, LARGE)], "routes": routes,
             "devices": [{"name": "cpu", "kv_memory": "64MiB"}], "server": {"listen": f"127.0.0.1:{port}", "log_level": "warn"}}
 
