@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tokenrouter/tokenrouter/bindings"
-	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/heads"
 )
 
 // NativeHead is a router head of the native library, loaded for one model.
@@ -20,7 +20,7 @@ var _ Head = (*NativeHead)(nil)
 
 // LoadHead loads a router head for the model from a GGUF file. It is closed before the model, and after the engines that use it.
 func (m *NativeModel) LoadHead(path string) (*NativeHead, error) {
-	file, err := models.OpenHead(path)
+	file, err := heads.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ go 1.26.0
 require github.com/tokenrouter/tokenrouter v0.0.0
 
 require (
-	github.com/ardanlabs/jinja v1.8.0 // indirect
 	github.com/ebitengine/purego v0.11.3 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
 )

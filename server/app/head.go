@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/models/heads"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/config"
@@ -31,7 +31,7 @@ func (p *plan) checkHead(at string, r *config.Route, a router.Algorithm) error {
 	h := p.heads[r.Head]
 	if h == nil {
 		var err error
-		if h, err = models.OpenHead(r.Head); err != nil {
+		if h, err = heads.Open(r.Head); err != nil {
 			return p.cfg.At(at, fmt.Errorf("route %q: %w", r.Name, err))
 		}
 		p.heads[r.Head] = h

@@ -11,6 +11,7 @@ import (
 	"github.com/tokenrouter/tokenrouter/models"
 	"github.com/tokenrouter/tokenrouter/models/catalogue"
 	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/models/heads"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/server/config"
 )
@@ -20,7 +21,7 @@ import (
 type plan struct {
 	cfg    *config.Config
 	models []planned
-	heads  map[string]*models.Head // by the path of the file
+	heads  map[string]*heads.Head // by the path of the file
 }
 
 // planned is a model to load.
@@ -32,7 +33,7 @@ type planned struct {
 
 // newPlan reads the metadata of all files and checks that models and routes can be what the configuration says.
 func newPlan(cfg *config.Config) (*plan, error) {
-	p := &plan{cfg: cfg, heads: map[string]*models.Head{}}
+	p := &plan{cfg: cfg, heads: map[string]*heads.Head{}}
 	for i, m := range cfg.Models {
 		at := fmt.Sprintf("models[%d]", i)
 		path, err := fileOf(m.Path)

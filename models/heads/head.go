@@ -1,4 +1,5 @@
-package models
+// Package heads reads the headers of router heads' files, and nothing else of a model, so that whoever needs a head needs no more.
+package heads
 
 import (
 	"errors"
@@ -16,6 +17,9 @@ const (
 	keyHeadThreshold = "router-head.threshold"
 )
 
+// maxWidth bounds sizes, as that of a model's embeddings is bounded.
+const maxWidth = 1 << 20
+
 // Head is what the header of a router head's GGUF file says.
 type Head struct {
 	Path      string
@@ -28,9 +32,9 @@ type Head struct {
 	Top       int      // largest logits that it reads
 }
 
-// OpenHead reads the header of a router head's file. Tensors are looked at as far as the sizes above go; loading the head checks
+// Open reads the header of a router head's file. Tensors are looked at as far as the sizes above go; loading the head checks
 // all.
-func OpenHead(path string) (*Head, error) {
+func Open(path string) (*Head, error) {
 	f, err := gguf.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("router head: %w", err)

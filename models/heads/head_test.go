@@ -1,4 +1,4 @@
-package models
+package heads
 
 import (
 	"math"
@@ -21,7 +21,7 @@ func head(kind, tensor string, shape ...uint64) *gguf.Writer {
 		Tensor(tensor, gguf.TensorF32, shape, make([]byte, n))
 }
 
-func TestOpenHead(t *testing.T) {
+func TestOpen(t *testing.T) {
 	threshold := 0.98 // and not what float32 makes of it
 	for name, c := range map[string]struct {
 		file *gguf.Writer
@@ -37,7 +37,7 @@ func TestOpenHead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := modelstest.Path(t, "head.gguf", c.file)
-			h, err := OpenHead(path)
+			h, err := Open(path)
 			require.NoError(t, err)
 			require.Positive(t, h.Size)
 			c.want.Path, c.want.Size = path, h.Size
@@ -46,7 +46,7 @@ func TestOpenHead(t *testing.T) {
 	}
 }
 
-func TestOpenHeadRefuses(t *testing.T) {
+func TestOpenRefuses(t *testing.T) {
 	for want, file := range map[string]*gguf.Writer{
 		`the file is of architecture "qwen2", expected "router-head"`:                    modelstest.Vocabulary(),
 		`router-head.kind is "bag", expected linear, mlp or residual`:                    head("bag", "out.weight", 24),
@@ -59,10 +59,10 @@ func TestOpenHeadRefuses(t *testing.T) {
 		`key "router-head.kind"`:                                                         gguf.NewWriter().Set("general.architecture", "router-head"),
 	} {
 		path := modelstest.Path(t, "head.gguf", file)
-		_, err := OpenHead(path)
+		_, err := Open(path)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, path)
 	}
-	_, err := OpenHead(filepath.Join(t.TempDir(), "none.gguf"))
+	_, err := Open(filepath.Join(t.TempDir(), "none.gguf"))
 	require.ErrorContains(t, err, "none.gguf")
 }
