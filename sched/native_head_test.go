@@ -1,10 +1,8 @@
 package sched_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -95,28 +93,7 @@ func TestNativeHeadsAreExactInTheEngine(t *testing.T) {
 			}
 			e, err := sched.NewEngine(options)
 			require.NoError(t, err)
-			got, errs := make([]answer, len(requests)), make([]error, len(requests))
-			slots := make(chan struct{}, concurrent)
-			var group sync.WaitGroup
-			for i, r := range requests {
-				slots <- struct{}{}
-				group.Go(func() {
-					defer func() { <-slots }()
-					s, err := e.Submit(context.Background(), r)
-					if err == nil {
-						got[i], err = collect(s)
-					}
-					errs[i] = err
-				})
-			}
-			group.Wait()
-			require.NoError(t, e.Close(context.Background()))
-			for i := range requests {
-				require.NoError(t, errs[i])
-				require.NoError(t, got[i].err)
-				require.Equal(t, want[i].Tokens, got[i].Tokens, "request %d", i)
-				require.Equal(t, want[i].Infos, got[i].Infos, "request %d", i)
-			}
+			requireAnswers(t, e, requests, want, concurrent)
 		})
 	}
 }

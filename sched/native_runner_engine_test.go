@@ -77,30 +77,7 @@ func TestNativeRunnerIsExactInTheEngine(t *testing.T) {
 			e, err := sched.NewEngine(options)
 			require.NoError(t, err)
 
-			got := make([]answer, len(requests))
-			errs := make([]error, len(requests))
-			slots := make(chan struct{}, c.concurrent)
-			var group sync.WaitGroup
-			for i, r := range requests {
-				slots <- struct{}{}
-				group.Go(func() {
-					defer func() { <-slots }()
-					s, err := e.Submit(context.Background(), r)
-					if err == nil {
-						got[i], err = collect(s)
-					}
-					errs[i] = err
-				})
-			}
-			group.Wait()
-			require.NoError(t, e.Close(context.Background()))
-			for i := range requests {
-				require.NoError(t, errs[i])
-				require.NoError(t, got[i].err)
-				require.Equal(t, want[i].Tokens, got[i].Tokens, "request %d", i)
-				require.Equal(t, want[i].Infos, got[i].Infos, "request %d", i)
-				require.Equal(t, want[i].Finish, got[i].Finish)
-			}
+			requireAnswers(t, e, requests, want, c.concurrent)
 			require.NotZero(t, handoffs["small>large"])
 			require.NotZero(t, handoffs["large>small"])
 			if c.concurrent > 1 {
@@ -149,4 +126,32 @@ func judgeNative(t *testing.T, small, large *sched.NativeModel, r sched.Request)
 	a, err := oracle.Run(route, r)
 	require.NoError(t, err)
 	return a
+}
+
+// requireAnswers submits the requests, at most `concurrent` at once, and closes the engine: each is answered as wanted.
+func requireAnswers(t *testing.T, e *sched.Engine, requests []sched.Request, want []oracle.Answer, concurrent int) {
+	t.Helper()
+	got, errs := make([]answer, len(requests)), make([]error, len(requests))
+	slots := make(chan struct{}, concurrent)
+	var group sync.WaitGroup
+	for i, r := range requests {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			s, err := e.Submit(context.Background(), r)
+			if err == nil {
+				got[i], err = collect(s)
+			}
+			errs[i] = err
+		})
+	}
+	group.Wait()
+	require.NoError(t, e.Close(context.Background()))
+	for i := range requests {
+		require.NoError(t, errs[i])
+		require.NoError(t, got[i].err)
+		require.Equal(t, want[i].Tokens, got[i].Tokens, "request %d", i)
+		require.Equal(t, want[i].Infos, got[i].Infos, "request %d", i)
+		require.Equal(t, want[i].Finish, got[i].Finish)
+	}
 }
