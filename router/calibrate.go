@@ -10,6 +10,7 @@ import (
 // Score is what a role compares with the threshold.
 type Score struct {
 	Of      func(View) float64 // NaN: this position has none
+	At      float64            // the threshold, unless [View.Threshold] stands in its place
 	Low     bool               // the large model writes where the score is low; otherwise where it is high
 	Answers bool               // one score decides about a whole answer
 }

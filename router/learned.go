@@ -22,7 +22,7 @@ func (l learned) Check(models int, p Params) error {
 // Role implements [Algorithm].
 func (l learned) Role(model, _ int, p Params) Role {
 	threshold := p.threshold(l.standard)
-	score := &Score{Of: headScore, Low: l.toLarge(0, 0.5)}
+	score := &Score{Of: headScore, At: threshold, Low: l.toLarge(0, 0.5)}
 	return visits(model, Needs{Head: true, Top: l.top}, score, func(v View) bool {
 		return l.toLarge(score.Of(v), v.threshold(threshold))
 	})

@@ -72,7 +72,7 @@ func (Query) Role(model, _ int, p Params) Role {
 	if model == 1 {
 		return stay
 	}
-	needs, score, small := queryScore(p)
+	needs, score, threshold := queryScore(p)
 	first := func(v View) float64 {
 		if len(v.Tokens) > v.Prompt {
 			return math.NaN()
@@ -80,26 +80,35 @@ func (Query) Role(model, _ int, p Params) Role {
 		return score(v)
 	}
 	low := p.Strategy == queryLogProb
-	return Role{AsAlone: true, Needs: needs, Score: &Score{Of: first, Low: low, Answers: true}, Route: func(v View) Destination {
-		if len(v.Tokens) > v.Prompt || small(v) {
+	small := querySmall(p.Strategy, score)
+	return Role{AsAlone: true, Needs: needs, Score: &Score{Of: first, At: threshold, Low: low, Answers: true}, Route: func(v View) Destination {
+		if len(v.Tokens) > v.Prompt || small(v, v.threshold(threshold)) {
 			return Stay
 		}
 		return PeerOf(0, 1)
 	}}
 }
 
-// queryScore returns what a strategy needs, its score, and whether the small model answers a prompt.
-func queryScore(p Params) (Needs, func(View) float64, func(View) bool) {
+// queryScore returns what a strategy needs, its score, and its threshold.
+func queryScore(p Params) (Needs, func(View) float64, float64) {
 	switch p.Strategy {
 	case queryLogProb:
-		threshold := p.threshold(QueryLogProbThreshold)
-		return Needs{Top: 1}, likeliest, func(v View) bool { return likeliest(v) >= v.threshold(threshold) }
+		return Needs{Top: 1}, likeliest, p.threshold(QueryLogProbThreshold)
 	case queryHead:
-		threshold := p.threshold(QueryHeadThreshold)
-		return Needs{Head: true}, headScore, func(v View) bool { return headScore(v) < v.threshold(threshold) }
+		return Needs{Head: true}, headScore, p.threshold(QueryHeadThreshold)
 	}
-	threshold := p.threshold(RStitchThreshold)
-	return Needs{}, normalized, func(v View) bool { return confident(v, v.threshold(threshold)) }
+	return Needs{}, normalized, p.threshold(RStitchThreshold)
+}
+
+// querySmall returns whether the small model answers a prompt, by the threshold.
+func querySmall(strategy string, score func(View) float64) func(View, float64) bool {
+	switch strategy {
+	case queryLogProb:
+		return func(v View, threshold float64) bool { return score(v) >= threshold }
+	case queryHead:
+		return func(v View, threshold float64) bool { return score(v) < threshold }
+	}
+	return confident
 }
 
 // headScore is the probability that the head gives.

@@ -58,7 +58,7 @@ func (r R2R) Role(model, models int, p Params) Role {
 	switch p.Strategy {
 	case r2rEntropy:
 		threshold := p.threshold(R2REntropyThreshold)
-		score := &Score{Of: func(v View) float64 { return float64(v.Row.Entropy) }}
+		score := &Score{Of: func(v View) float64 { return float64(v.Row.Entropy) }, At: threshold}
 		return visits(model, Needs{}, score, func(v View) bool { return !(score.Of(v) < v.threshold(threshold)) })
 	case r2rRandom:
 		return visits(model, Needs{}, nil, atRandom(p.threshold(RandomShare)))

@@ -76,8 +76,8 @@ type Role struct {
 	// Start, of the entry's role, says which model of the route writes the first token: an index, 0 for the entry itself. It is
 	// asked when a request is admitted, before any forward pass. Nil: the entry.
 	Start func(View) int
-	// Score, of the entry's role, is what Route compares with the threshold: with it a threshold can be given as a share of the
-	// tokens ([Params.LargeShare]), and the Route functions of all roles then use [View.Threshold]. Nil: it cannot.
+	// Score is what Route compares with the threshold: it is shown in traces. With one of the entry's role a threshold can be given
+	// as a share of the tokens ([Params.LargeShare]), and the Route functions of all roles then use [View.Threshold]. Nil: it cannot.
 	Score *Score
 	// Route decides after each forward pass. Required.
 	Route func(View) Destination

@@ -32,15 +32,16 @@ func (RStitch) Check(models int, p Params) error {
 // Role implements [Algorithm].
 func (RStitch) Role(model, _ int, p Params) Role {
 	threshold := p.threshold(RStitchThreshold)
+	score := &Score{Of: normalized, At: threshold}
 	if model == 0 {
-		return Role{Score: &Score{Of: normalized}, Route: func(v View) Destination {
+		return Role{Score: score, Route: func(v View) Destination {
 			if confident(v, v.threshold(threshold)) {
 				return Stay
 			}
 			return PeerOf(0, 1)
 		}}
 	}
-	return Role{Keep: true, Route: func(v View) Destination {
+	return Role{Keep: true, Score: score, Route: func(v View) Destination {
 		if confident(v, v.threshold(threshold)) {
 			return PeerOf(1, 0)
 		}

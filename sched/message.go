@@ -67,8 +67,14 @@ type TokenInfo struct {
 	Entropy     float32 // nats
 	TopIDs      []int32
 	TopLogProbs []float32
+	Score       *Score    // with Spec.Trace: of the row that it was drawn from; nil: the algorithm had none there
 	Handoffs    int       // handoffs since the token before
 	Discarded   []Discard // tokens sampled for this position and thrown away
+}
+
+// Score is what an algorithm compared at one position, and with which threshold.
+type Score struct {
+	Value, Threshold float64 // finite
 }
 
 // Discard is a token that a model sampled and handed off without keeping.
@@ -77,6 +83,7 @@ type Discard struct {
 	Token   int32
 	LogProb float32
 	Entropy float32
+	Score   *Score // with Spec.Trace, as in TokenInfo
 }
 
 // check reports what makes a message unfit to be acted on, whatever is known of its request.

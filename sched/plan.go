@@ -44,6 +44,8 @@ func (s *subserver) plan() {
 	st.record.Waiting = s.waiting.n
 	if len(st.picked) > 0 {
 		s.steps++
+		s.batch = len(st.picked)
+		s.served += uint64(s.batch)
 	}
 }
 

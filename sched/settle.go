@@ -10,8 +10,9 @@ import (
 
 // decision is what becomes of one row.
 type decision struct {
-	to  router.Destination
-	err error
+	to    router.Destination
+	score *Score
+	err   error
 }
 
 // settle routes the rows of the step that has just run and moves its requests on: back to waiting, away to a peer, or to
@@ -74,12 +75,30 @@ func decide(l *local, row *Row) (d decision) {
 		l.threshold = l.sharing.threshold(view, l.written)
 		view.Threshold = l.threshold
 	}
+	if l.spec.Trace {
+		d.score = scoreOf(l.role.Score, view)
+	}
 	d.to = l.role.Route(view)
 	if d.to < 0 || int(d.to) >= len(l.spec.Models) {
 		return decision{err: fmt.Errorf("algorithm %q sent the request to peer %d: model %d of the route has peers 1 to %d",
 			l.spec.Algorithm, d.to, l.self, len(l.spec.Models)-1)}
 	}
 	return d
+}
+
+// scoreOf is what the algorithm compares at this row; nil: nothing.
+func scoreOf(s *router.Score, v router.View) *Score {
+	if s == nil {
+		return nil
+	}
+	out := &Score{Value: s.Of(v), Threshold: s.At}
+	if v.Threshold != nil {
+		out.Threshold = *v.Threshold
+	}
+	if sum := out.Value + out.Threshold; sum-sum != 0 { // not finite
+		return nil
+	}
+	return out
 }
 
 // proceed moves on a request whose tokens were appended.
@@ -110,13 +129,13 @@ func (s *subserver) proceed(l *local, done *settled) {
 		s.observed.routed(to, kept)
 	}
 	if kept {
-		if over := s.commit(l, out, done); over {
+		if over := s.commit(l, out, d.score, done); over {
 			s.end(l)
 			return
 		}
 	} else {
 		// The token was never appended, so its keys and values were never computed: there is nothing to roll back.
-		l.discarded = append(l.discarded, Discard{Model: l.self, Token: out.Token, LogProb: out.LogProb, Entropy: out.Entropy})
+		l.discarded = append(l.discarded, Discard{Model: l.self, Token: out.Token, LogProb: out.LogProb, Entropy: out.Entropy, Score: d.score})
 		l.own = false
 	}
 	if d.to == router.Stay {
@@ -128,9 +147,9 @@ func (s *subserver) proceed(l *local, done *settled) {
 }
 
 // commit appends the sampled token, tells the owner, and reports whether it was the last.
-func (s *subserver) commit(l *local, out *router.Row, done *settled) (over bool) {
+func (s *subserver) commit(l *local, out *router.Row, score *Score, done *settled) (over bool) {
 	info := TokenInfo{
-		Model: l.self, LogProb: out.LogProb, Entropy: out.Entropy,
+		Model: l.self, LogProb: out.LogProb, Entropy: out.Entropy, Score: score,
 		Handoffs: l.handoffs, Discarded: l.discarded,
 	}
 	if n := min(l.spec.Top, len(out.TopIDs)); n > 0 {
@@ -143,6 +162,7 @@ func (s *subserver) commit(l *local, out *router.Row, done *settled) (over bool)
 	start := len(l.tokens)
 	l.append(out.Token)
 	s.step.record.Committed++
+	s.written++
 	l.own, l.handoffs, l.discarded = true, 0, nil
 	l.round = s.step.round
 	if l.self == 0 {

@@ -7,21 +7,27 @@ type Snapshot struct {
 	Queue  int             // requests that wait to be admitted
 	Live   int             // requests admitted and not yet finished
 	Closed bool            // no new requests are taken
+	Policy Policy          // of batching
 	Models []ModelSnapshot // in the order of Options.Models
 	Fault  error           // the first broken invariant found, if any
 }
 
 // ModelSnapshot is a moment of one subserver.
 type ModelSnapshot struct {
-	Name      string
-	Live      int // live requests of routes that this model is part of
-	Waiting   int
-	Running   int
-	Pending   int
-	Pages     int    // of the KV cache
-	FreePages int    // those with known contents, which are kept until they are needed, included
-	Cached    int    // of FreePages: those with known contents
-	Steps     uint64 // since the start
+	Name       string
+	Live       int // live requests of routes that this model is part of
+	Waiting    int
+	Running    int
+	Pending    int
+	Pages      int    // of the KV cache
+	PageTokens int    // tokens of a page
+	FreePages  int    // those with known contents, which are kept until they are needed, included
+	Cached     int    // of FreePages: those with known contents
+	Steps      uint64 // since the start
+
+	Batch    int    // requests of the last step
+	Requests uint64 // of all steps, since the start
+	Tokens   uint64 // written, since the start
 
 	Threshold int           // requests that a step waits for now
 	Planned   int           // the same before it is clipped to what can come and what fits
@@ -40,14 +46,15 @@ type LatencySnapshot struct {
 // Snapshot returns what the engine is doing, for readiness probes and tests.
 func (e *Engine) Snapshot() Snapshot {
 	e.mu.Lock()
-	snap := Snapshot{Queue: e.queued, Live: e.live, Closed: e.shut, Fault: e.broken}
+	snap := Snapshot{Queue: e.queued, Live: e.live, Closed: e.shut, Policy: e.options.Policy, Fault: e.broken}
 	e.mu.Unlock()
 	for _, s := range e.subservers {
 		s.mu.Lock()
 		m := ModelSnapshot{
 			Name: s.name, Live: len(s.live),
 			Waiting: s.counts[Waiting], Running: s.counts[Running], Pending: s.counts[Pending],
-			Pages: s.pool.Pages(), FreePages: s.pool.FreePages(), Cached: s.pool.CachedPages(), Steps: s.steps,
+			Pages: s.pool.Pages(), PageTokens: s.info.PageTokens, FreePages: s.pool.FreePages(), Cached: s.pool.CachedPages(), Steps: s.steps,
+			Batch: s.batch, Requests: s.served, Tokens: s.written,
 			Threshold: s.bound(), Planned: s.ruled(s.visitors), MaxWait: max(0, s.waitLimit()),
 		}
 		latency, known := s.observed.latency()

@@ -48,6 +48,9 @@ type subserver struct {
 	crowded  bool // a queued request did not fit in the cache: tell the client-server loop of every release
 	checked  bool // the pool's invariants have been checked since it was last used
 	steps    uint64
+	batch    int    // requests of the last step
+	served   uint64 // requests of all steps
+	written  uint64 // tokens
 	observed observed
 	rules    []rule // [live requests] of the planner; the zero rule: not yet known
 

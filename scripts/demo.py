@@ -20,11 +20,11 @@ def say(text: str) -> None:
 
 
 def ask(url: str, question: str, limit: int) -> tuple[dict, float]:
-    """Streams the answer to the terminal; returns the last chunk's routing object and the seconds it took."""
+    """Streams the answer to the terminal; returns the routing object, put together from the chunks, and the seconds it took."""
     body = {"model": ROUTE, "messages": [{"role": "user", "content": question}], "max_tokens": limit, "temperature": 0,
             "stream": True, "routing": {"trace": True}}
     request = urllib.request.Request(f"{url}/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
-    routing, start = {}, time.monotonic()
+    routing, trace, start = {}, [], time.monotonic()
     with urllib.request.urlopen(request, timeout=600) as answer:
         for line in answer:
             data = line.decode().strip().removeprefix("data: ")
@@ -36,9 +36,11 @@ def ask(url: str, question: str, limit: int) -> tuple[dict, float]:
             for choice in chunk["choices"]:
                 sys.stdout.write(choice["delta"].get("content") or "")
                 sys.stdout.flush()
-            routing = chunk.get("routing") or routing
+            piece = chunk.get("routing") or {}
+            trace += piece.get("trace", [])
+            routing.update(piece)
     print()
-    return routing, time.monotonic() - start
+    return routing | {"trace": trace}, time.monotonic() - start
 
 
 def show(routing: dict, seconds: float) -> None:

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 
 // keep commits the token of a row and reports whether the answer is over.
 func (l *loop) keep(row router.Row) bool {
-	info := sched.TokenInfo{Model: l.active, LogProb: row.LogProb, Entropy: row.Entropy, Handoffs: l.handoffs}
+	info := sched.TokenInfo{Model: l.active, LogProb: row.LogProb, Entropy: row.Entropy, Score: l.score(row), Handoffs: l.handoffs}
 	if l.request.Trace {
 		info.Discarded = l.discards
 	}
@@ -35,6 +36,19 @@ func (l *loop) keep(row router.Row) bool {
 		a.Finish = sched.FinishLength
 	}
 	return stopped || over
+}
+
+// score is what the algorithm compares at a row, when a trace is asked for. No share is: thresholds are those of the request.
+func (l *loop) score(row router.Row) *sched.Score {
+	s := l.roles[l.active].Score
+	if s == nil || !l.request.Trace {
+		return nil
+	}
+	value := s.Of(l.view(row))
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return nil
+	}
+	return &sched.Score{Value: value, Threshold: s.At}
 }
 
 // render turns all tokens so far into text, from the first to the last, and reports whether a stop string is in it; the

@@ -59,7 +59,7 @@ func Run(route Route, r sched.Request) (Answer, error) {
 				return l.answer, nil
 			}
 		} else {
-			l.discards = append(l.discards, sched.Discard{Model: l.active, Token: row.Token, LogProb: row.LogProb, Entropy: row.Entropy})
+			l.discards = append(l.discards, sched.Discard{Model: l.active, Token: row.Token, LogProb: row.LogProb, Entropy: row.Entropy, Score: l.score(row)})
 		}
 		if to != router.Stay {
 			l.handoffs++

@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +38,8 @@ func TestRStitchByHand(t *testing.T) {
 	require.Equal(t, sched.FinishStop, a.Finish)
 	require.Equal(t, 2, a.Discarded)
 	require.Equal(t, 4, a.Handoffs, "there and back, twice")
-	require.Equal(t, []sched.Discard{{Model: 0, Token: 23, Entropy: 0.2}}, a.Infos[3].Discarded)
+	h := float64(float32(0.2)) / math.Log(100)
+	require.Equal(t, []sched.Discard{{Model: 0, Token: 23, Entropy: 0.2, Score: &sched.Score{Value: h, Threshold: 0.03}}}, a.Infos[3].Discarded)
 	// 30, 31, 22, 33 are the pieces d and half an é, nothing, a space, b; the end is no text.
 	require.Equal(t, "d\uFFFD b", a.Text)
 }

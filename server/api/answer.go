@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -136,9 +137,6 @@ func (a *answering) each(tick <-chan time.Time, ping func() error, handle func(*
 			if a.first.IsZero() && len(p.event.Tokens) > 0 {
 				a.first = time.Now()
 			}
-			if a.traced {
-				p.choice.traced = append(p.choice.traced, p.event.Tokens...)
-			}
 			if err := handle(p.choice, p.event); err != nil {
 				return err
 			}
@@ -170,12 +168,23 @@ func (a *answering) collect() {
 		if tokens := ch.shownTokens(e); a.requests[0].LogProbs {
 			ch.tokens = append(ch.tokens, tokens...)
 		}
+		if a.traced {
+			ch.traced = append(ch.traced, e.Tokens...)
+		}
 		return nil
 	})
 	var e *openai.Error
 	switch {
 	case err == nil:
-		r, u := a.account()
+		account, u := a.account()
+		r := &openai.Routing{RoutingAccount: *account}
+		if a.traced {
+			r.Trace = []openai.TraceToken{}
+		}
+		for _, ch := range a.choices {
+			r.Trace = append(r.Trace, a.trace(ch, ch.traced)...)
+		}
+		a.summarize(account)
 		a.server.write(a.gin, http.StatusOK, a.form.whole(a.choices, u, r))
 	case errors.As(err, &e):
 		a.server.fail(a.gin, e)
@@ -183,6 +192,19 @@ func (a *answering) collect() {
 		recordOf(a.gin).gone = true
 		a.gin.Abort()
 	}
+}
+
+// summarize writes the account into headers, for those who do not read the body.
+func (a *answering) summarize(r *openai.RoutingAccount) {
+	counts := make([]string, len(a.target.Models))
+	for i, name := range a.target.Models {
+		counts[i] = fmt.Sprintf("%s=%d", name, r.Tokens[name])
+	}
+	a.gin.Header("X-TokenRouter-Route", r.Route)
+	a.gin.Header("X-TokenRouter-Algorithm", r.Algorithm)
+	a.gin.Header("X-TokenRouter-Tokens", strings.Join(counts, ", "))
+	a.gin.Header("X-TokenRouter-Discarded", strconv.Itoa(r.Discarded))
+	a.gin.Header("X-TokenRouter-Handoffs", strconv.Itoa(r.Handoffs))
 }
 
 // describe gives what the log says of an answer.

@@ -19,7 +19,8 @@ func story() *script {
 	rest := token(9, "\xa9", 1, -1)
 	rest.Info.TopIDs, rest.Info.TopLogProbs = []int32{9, 17}, []float32{-1, -3}
 	rest.Info.Handoffs = 1
-	rest.Info.Discarded = []sched.Discard{{Model: 0, Token: 18, LogProb: -4, Entropy: 2}}
+	rest.Info.Discarded = []sched.Discard{{Model: 0, Token: 18, LogProb: -4, Entropy: 2, Score: &sched.Score{Value: 0.75, Threshold: 0.5}}}
+	rest.Info.Score = &sched.Score{Value: 0.25, Threshold: 0.5}
 	a := token(16, "a", 0, -0.25)
 	a.Info.TopIDs, a.Info.TopLogProbs = []int32{16, 17}, []float32{-0.25, float32(math.Inf(-1))}
 	end := token(2, "<|2|>", 1, -0.125)
@@ -61,12 +62,15 @@ const (
 	storyUsage = `{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`
 	storyRoute = `{"route":"pair","algorithm":"r-stitch","tokens":{"large":2,"small":2},"discarded":1,"handoffs":1}`
 	// Normalized: 0.25 and 2 nats of the ln 500 = 6.2146 nats that the test's vocabulary can have.
-	storyTrace = `{"route":"pair","algorithm":"r-stitch","tokens":{"large":2,"small":2},"discarded":1,"handoffs":1,"seed":0,"trace":[` +
-		`{"token":"a","id":16,"model":"small","logprob":-0.25,"entropy":0.25,"entropy_normalized":0.04022779812350062},` +
-		`{"token":"\\xc3","id":8,"model":"small","logprob":-0.5,"entropy":0.25,"entropy_normalized":0.04022779812350062},` +
-		`{"token":"\\xa9","id":9,"model":"large","logprob":-1,"entropy":0.25,"entropy_normalized":0.04022779812350062,"handoffs":1,"discarded":[{"token":"c","id":18,"model":"small","logprob":-4,"entropy":2,"entropy_normalized":0.321822384988005}]},` +
-		`{"token":"<|2|>","id":2,"model":"large","logprob":-0.125,"entropy":0.25,"entropy_normalized":0.04022779812350062}]}`
-	aLogprob = `{"token":"a","logprob":-0.25,"bytes":[97],"top_logprobs":[` +
+	storySeed = `{"route":"pair","algorithm":"r-stitch","tokens":{"large":2,"small":2},"discarded":1,"handoffs":1,"seed":0,`
+	// Normalized: 0.25 and 2 nats of the ln 500 = 6.2146 nats that the test's vocabulary can have.
+	aTrace = `{"token":"a","id":16,"model":"small","logprob":-0.25,"entropy":0.25,"entropy_normalized":0.04022779812350062}`
+	eTrace = `{"token":"\\xc3","id":8,"model":"small","logprob":-0.5,"entropy":0.25,"entropy_normalized":0.04022779812350062},` +
+		`{"token":"\\xa9","id":9,"model":"large","logprob":-1,"entropy":0.25,"entropy_normalized":0.04022779812350062,"score":0.25,"threshold":0.5,"handoffs":1,` +
+		`"discarded":[{"token":"c","id":18,"model":"small","logprob":-4,"entropy":2,"entropy_normalized":0.321822384988005,"score":0.75,"threshold":0.5}]}`
+	endTrace   = `{"token":"<|2|>","id":2,"model":"large","logprob":-0.125,"entropy":0.25,"entropy_normalized":0.04022779812350062}`
+	storyTrace = storySeed + `"trace":[` + aTrace + `,` + eTrace + `,` + endTrace + `]}`
+	aLogprob   = `{"token":"a","logprob":-0.25,"bytes":[97],"top_logprobs":[` +
 		`{"token":"a","logprob":-0.25,"bytes":[97]},{"token":"b","logprob":-9999,"bytes":[98]}]}`
 	eLogprobs = `{"token":"\\xc3","logprob":-0.5,"bytes":[195],"top_logprobs":[` +
 		`{"token":"\\xc3","logprob":-0.5,"bytes":[195]},{"token":"\\xa9","logprob":-2,"bytes":[169]}]},` +
@@ -89,8 +93,23 @@ func TestChat(t *testing.T) {
 			require.Equal(t, "application/json; charset=utf-8", r.Header.Get("Content-Type"))
 			require.NotEmpty(t, r.Header.Get("X-Request-Id"))
 			require.Equal(t, c.want, settled(body))
+			for header, want := range map[string]string{"Route": "pair", "Algorithm": "r-stitch", "Tokens": "small=2, large=2", "Discarded": "1", "Handoffs": "1"} {
+				require.Equal(t, want, r.Header.Get("X-TokenRouter-"+header), header)
+			}
 		})
 	}
+}
+
+// A trace may have more alternatives than the log-probabilities, and the other way round.
+func TestAlternatives(t *testing.T) {
+	s := story()
+	_, body := newSite(t, s, nil).post(t, "/v1/chat/completions", chatBody("pair", `"logprobs":true,"top_logprobs":1,"routing":{"trace":true,"alternatives":2}`))
+	require.Equal(t, 2, s.requests[0].Top)
+	require.Contains(t, body, `"top_logprobs":[{"token":"a","logprob":-0.25,"bytes":[97]}]`)
+	require.Contains(t, body, `"alternatives":[{"token":"a","id":16,"logprob":-0.25},{"token":"b","id":17,"logprob":-9999}]`)
+	_, body = newSite(t, story(), nil).post(t, "/v1/completions", completionBody("pair", `"logprobs":2,"routing":{"trace":true,"alternatives":1}`))
+	require.Contains(t, body, `"top_logprobs":[{"a":-0.25,"b":-9999}`)
+	require.Contains(t, body, `"alternatives":[{"token":"a","id":16,"logprob":-0.25}]`)
 }
 
 // The order of chunks is that of the API reference: role, content, finish, usage if asked for, [DONE].
@@ -113,9 +132,9 @@ func TestChatStream(t *testing.T) {
 		}},
 		{"usage and trace", `,"stream_options":{"include_usage":true},"routing":{"trace":true}`, []string{
 			chunkHead + role + `,"usage":null}`,
-			chunkHead + content("a", "null") + `,"usage":null}`,
-			chunkHead + content("é", "null") + `,"usage":null}`,
-			chunkHead + finish + `,"usage":null,"routing":` + storyTrace + `}`,
+			chunkHead + content("a", "null") + `,"usage":null,"routing":{"trace":[` + aTrace + `]}}`,
+			chunkHead + content("é", "null") + `,"usage":null,"routing":{"trace":[` + eTrace + `]}}`,
+			chunkHead + finish + `,"usage":null,"routing":` + storySeed + `"trace":[` + endTrace + `]}}`,
 			chunkHead + `"choices":[],"usage":` + storyUsage + `}`,
 			"[DONE]",
 		}},

@@ -27,25 +27,27 @@ func (s *Server) chatCompletions(c *gin.Context) {
 			return nil, e
 		}
 		q.MaxTokens, q.LogProbs = r.Limit(), r.Logprobs
+		top := 0
 		if r.TopLogprobs != nil {
-			q.Top = int(*r.TopLogprobs)
+			top = int(*r.TopLogprobs)
 		}
-		if q.Prompt, err = t.Text.Prompt(conversation(r)); err != nil {
+		q.Top = max(q.Top, top)
+		if q.Prompt, err = t.Text.Prompt(conversation(r.Messages, r.ChatTemplateKwargs)); err != nil {
 			return nil, unrendered(t, err)
 		}
 		if e := fits(t, "messages", q.Prompt); e != nil {
 			return nil, e
 		}
 		call := newCall(t, &r.Generation, "messages", q)
-		call.form = &chatForm{head: call.head("chatcmpl-"), text: t.Text, logprobs: r.Logprobs, withUsage: call.withUsage}
+		call.form = &chatForm{head: call.head("chatcmpl-"), text: t.Text, logprobs: r.Logprobs, top: top, withUsage: call.withUsage}
 		return call, nil
 	})
 }
 
-// conversation is the request's messages as the template takes them.
-func conversation(r *openai.ChatRequest) chat.Request {
-	q := chat.Request{Messages: make([]chat.Message, len(r.Messages)), Vars: r.ChatTemplateKwargs}
-	for i, m := range r.Messages {
+// conversation is messages as the template takes them.
+func conversation(messages []openai.Message, vars map[string]any) chat.Request {
+	q := chat.Request{Messages: make([]chat.Message, len(messages)), Vars: vars}
+	for i, m := range messages {
 		to := chat.Message{Role: m.Role, Name: m.Name, ReasoningContent: m.ReasoningContent, Content: chat.Content{}}
 		for _, text := range m.Content.Parts {
 			to.Content = append(to.Content, chat.Part{Type: "text", Text: text})
@@ -89,9 +91,11 @@ func (s *Server) completions(c *gin.Context) {
 			return nil, e
 		}
 		q.MaxTokens, q.LogProbs = r.Limit(), r.Logprobs != nil
+		top := 0
 		if r.Logprobs != nil {
-			q.Top = int(*r.Logprobs)
+			top = int(*r.Logprobs)
 		}
+		q.Top = max(q.Top, top)
 		prompts, e := prompts(t, &r.Prompt)
 		if e != nil {
 			return nil, e
@@ -102,7 +106,7 @@ func (s *Server) completions(c *gin.Context) {
 			all[i].Prompt = ids
 		}
 		call := newCall(t, &r.Generation, "prompt", all...)
-		call.form = &completionForm{head: call.head("cmpl-"), text: t.Text, logprobs: q.LogProbs, withUsage: call.withUsage}
+		call.form = &completionForm{head: call.head("cmpl-"), text: t.Text, logprobs: q.LogProbs, top: top, withUsage: call.withUsage}
 		return call, nil
 	})
 }
@@ -139,14 +143,20 @@ type call struct {
 
 	streamed  bool
 	withUsage bool // of a stream
-	traced    bool
+
+	traced       bool
+	alternatives int // per token of the trace
 }
 
 func newCall(t *Target, g *openai.Generation, param string, requests ...sched.Request) *call {
-	return &call{
+	c := &call{
 		target: t, requests: requests, param: param, created: time.Now(), seed: requests[0].Sampling.Seed,
 		streamed: g.Stream, withUsage: g.StreamOptions != nil && g.StreamOptions.IncludeUsage, traced: requests[0].Trace,
 	}
+	if g.Routing != nil && g.Routing.Alternatives != nil {
+		c.alternatives = int(*g.Routing.Alternatives)
+	}
+	return c
 }
 
 // head makes the fields at the top of the answer.
@@ -169,11 +179,7 @@ func (s *Server) serve(c *gin.Context, understand func(*state, []byte) (*call, e
 	}
 	call, err := understand(state, body)
 	if err != nil {
-		var e *openai.Error
-		if !errors.As(err, &e) {
-			e = openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "%v", err)
-		}
-		s.fail(c, e)
+		s.fail(c, failure(err))
 		return
 	}
 	s.answer(c, state.engine, call)

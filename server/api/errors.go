@@ -50,6 +50,15 @@ func (s *Server) fail(c *gin.Context, e *openai.Error) {
 	c.Abort()
 }
 
+// failure is an error as the API reports it.
+func failure(err error) *openai.Error {
+	var e *openai.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "%v", err)
+}
+
 // refused turns an error of Engine.Submit into one of the API. Param is the field of the prompt.
 func refused(err error, t *Target, param string) *openai.Error {
 	var full *sched.QueueFullError

@@ -205,6 +205,8 @@ func (b bomb) Submit(context.Context, sched.Request) (Stream, error) {
 	return b, nil
 }
 
+func (b bomb) Snapshot() sched.Snapshot { return sched.Snapshot{} }
+
 func (b bomb) Summary() sched.Summary { panic("boom in summary") }
 
 func (b bomb) Next(context.Context) (sched.Event, error) {

@@ -9,10 +9,10 @@ import (
 type form interface {
 	// opening comes first; nil: this endpoint has none.
 	opening(ch *choice) any
-	// piece is text with the tokens that it is made of; tokens is nil when no log-probabilities are wanted.
-	piece(ch *choice, text string, tokens []sched.Token) any
+	// piece is text with the tokens that it is made of; tokens is nil when no log-probabilities are wanted, r when no trace is.
+	piece(ch *choice, text string, tokens []sched.Token, r *openai.RoutingPiece) any
 	// closing comes last of a choice; the last choice's carries the account.
-	closing(ch *choice, r *openai.Routing) any
+	closing(ch *choice, r *openai.RoutingPiece) any
 	// usage comes after all choices, when it was asked for.
 	usage(u openai.Usage) any
 	// whole is the answer in one piece.
@@ -24,6 +24,7 @@ type chatForm struct {
 	head      openai.Head
 	text      Text
 	logprobs  bool
+	top       int  // alternatives per token of the log-probabilities
 	withUsage bool // of a stream
 }
 
@@ -41,15 +42,17 @@ func (f *chatForm) opening(ch *choice) any {
 	return f.chunk(openai.ChatDelta{Index: ch.index, Delta: openai.Delta{Role: "assistant", Content: &none}})
 }
 
-func (f *chatForm) piece(ch *choice, text string, tokens []sched.Token) any {
+func (f *chatForm) piece(ch *choice, text string, tokens []sched.Token, r *openai.RoutingPiece) any {
 	d := openai.ChatDelta{Index: ch.index, Delta: openai.Delta{Content: &text}}
 	if f.logprobs {
-		d.Logprobs = chatLogprobs(f.text, tokens)
+		d.Logprobs = chatLogprobs(f.text, tokens, f.top)
 	}
-	return f.chunk(d)
+	c := f.chunk(d)
+	c.Routing = r
+	return c
 }
 
-func (f *chatForm) closing(ch *choice, r *openai.Routing) any {
+func (f *chatForm) closing(ch *choice, r *openai.RoutingPiece) any {
 	c := f.chunk(openai.ChatDelta{Index: ch.index, FinishReason: &ch.finish})
 	c.Routing = r
 	return c
@@ -70,7 +73,7 @@ func (f *chatForm) whole(choices []*choice, u openai.Usage, r *openai.Routing) a
 			Message: openai.ChatMessage{Role: "assistant", Content: ch.text.String()},
 		}
 		if f.logprobs {
-			o.Logprobs = chatLogprobs(f.text, ch.tokens)
+			o.Logprobs = chatLogprobs(f.text, ch.tokens, f.top)
 		}
 		c.Choices = append(c.Choices, o)
 	}
@@ -82,6 +85,7 @@ type completionForm struct {
 	head      openai.Head
 	text      Text
 	logprobs  bool
+	top       int
 	withUsage bool
 }
 
@@ -95,15 +99,16 @@ func (f *completionForm) chunk(ch *choice, text string) *openai.Completion {
 
 func (f *completionForm) opening(*choice) any { return nil }
 
-func (f *completionForm) piece(ch *choice, text string, tokens []sched.Token) any {
+func (f *completionForm) piece(ch *choice, text string, tokens []sched.Token, r *openai.RoutingPiece) any {
 	c := f.chunk(ch, text)
 	if f.logprobs {
-		c.Choices[0].Logprobs = completionLogprobs(f.text, ch, tokens)
+		c.Choices[0].Logprobs = completionLogprobs(f.text, ch, tokens, f.top)
 	}
+	c.Routing = r
 	return c
 }
 
-func (f *completionForm) closing(ch *choice, r *openai.Routing) any {
+func (f *completionForm) closing(ch *choice, r *openai.RoutingPiece) any {
 	c := f.chunk(ch, "")
 	c.Choices[0].FinishReason = &ch.finish
 	c.Routing = r
@@ -115,11 +120,12 @@ func (f *completionForm) usage(u openai.Usage) any {
 }
 
 func (f *completionForm) whole(choices []*choice, u openai.Usage, r *openai.Routing) any {
-	c := &openai.Completion{Head: f.head, Usage: &openai.OptUsage{Usage: &u}, Routing: r}
+	c := &openai.Completion{Head: f.head, Usage: &openai.OptUsage{Usage: &u}}
+	c.Routing = &openai.RoutingPiece{RoutingAccount: &r.RoutingAccount, Trace: r.Trace}
 	for _, ch := range choices {
 		o := openai.CompletionChoice{Text: ch.text.String(), Index: ch.index, FinishReason: &ch.finish}
 		if f.logprobs {
-			o.Logprobs = completionLogprobs(f.text, ch, ch.tokens)
+			o.Logprobs = completionLogprobs(f.text, ch, ch.tokens, f.top)
 		}
 		c.Choices = append(c.Choices, o)
 	}

@@ -55,6 +55,36 @@ func (t bytesText) Prompt(r chat.Request) ([]int32, error) {
 	return ids, t.err
 }
 
+func (t bytesText) Tokenize(text string, parse, add bool) []int32 {
+	ids := t.Encode(text)
+	if parse && text == "<s>" {
+		ids = []int32{1}
+	}
+	if add {
+		ids = append([]int32{1}, ids...)
+	}
+	return ids
+}
+
+func (t bytesText) Decode(ids []int32) (string, error) {
+	text := ""
+	for _, id := range ids {
+		text += t.Piece(id)
+	}
+	return text, nil
+}
+
+func (t bytesText) Render(r chat.Request) (string, error) {
+	text := ""
+	for _, m := range r.Messages {
+		text += "<" + m.Role + ">" + m.Content.String()
+	}
+	if !r.NoGenerationPrompt {
+		text += "<assistant>"
+	}
+	return text, t.err
+}
+
 var theText = bytesText{Text: simrunner.Text{Special: 4}}
 
 var created = time.Unix(1_700_000_000, 0)
@@ -92,6 +122,15 @@ func (s *script) Submit(ctx context.Context, r sched.Request) (Stream, error) {
 	s.ended.Add(1)
 	context.AfterFunc(ctx, s.ended.Done)
 	return &scripted{script: s, left: s.events}, nil
+}
+
+func (s *script) Snapshot() sched.Snapshot {
+	return sched.Snapshot{Policy: sched.Lazy, Queue: 1, Live: 2, Models: []sched.ModelSnapshot{
+		{Name: "small", Live: 2, Running: 1, Pending: 1, Pages: 64, PageTokens: 32, FreePages: 48, Cached: 16, Steps: 10, Batch: 1, Requests: 15, Tokens: 12,
+			Threshold: 1, Planned: 1, Latency: sched.LatencySnapshot{Known: true, Base: 0.001, PerRequest: 0.002, PerRow: 0.003},
+			Routing: map[string]float64{"small": 0.75, "org/large": 0.25}, Share: 0.75},
+		{Name: "org/large", Live: 1, Waiting: 1, Pages: 64, PageTokens: 32, FreePages: 64, Threshold: 2, Planned: 3, MaxWait: 5 * time.Millisecond},
+	}}
 }
 
 type scripted struct {

@@ -5,13 +5,14 @@ import (
 	"github.com/tokenrouter/tokenrouter/server/openai"
 )
 
-// chatLogprobs writes log-probabilities as chat completions do.
-func chatLogprobs(text Text, tokens []sched.Token) *openai.ChatLogprobs {
+// chatLogprobs writes log-probabilities as chat completions do, with at most so many alternatives: a trace may have asked for more.
+func chatLogprobs(text Text, tokens []sched.Token, most int) *openai.ChatLogprobs {
 	out := &openai.ChatLogprobs{Content: make([]openai.ChatLogprob, len(tokens))}
 	for i := range tokens {
 		t := &tokens[i]
-		p := openai.ChatLogprob{TokenLogprob: tokenLogprob(t.Text, t.Info.LogProb), TopLogprobs: make([]openai.TokenLogprob, len(t.Info.TopIDs))}
-		for j, id := range t.Info.TopIDs {
+		top := t.Info.TopIDs[:min(most, len(t.Info.TopIDs))]
+		p := openai.ChatLogprob{TokenLogprob: tokenLogprob(t.Text, t.Info.LogProb), TopLogprobs: make([]openai.TokenLogprob, len(top))}
+		for j, id := range top {
 			p.TopLogprobs[j] = tokenLogprob(text.Piece(id), t.Info.TopLogProbs[j])
 		}
 		out.Content[i] = p
@@ -29,7 +30,7 @@ func tokenLogprob(text string, logprob float32) openai.TokenLogprob {
 
 // completionLogprobs writes log-probabilities as text completions do, and counts the characters of the tokens into the
 // choice. Beside the alternatives asked for, the token itself is always among them.
-func completionLogprobs(text Text, ch *choice, tokens []sched.Token) *openai.CompletionLogprobs {
+func completionLogprobs(text Text, ch *choice, tokens []sched.Token, most int) *openai.CompletionLogprobs {
 	n := len(tokens)
 	out := &openai.CompletionLogprobs{
 		TextOffset: make([]int, n), TokenLogprobs: make([]float64, n), Tokens: make([]string, n),
@@ -40,7 +41,7 @@ func completionLogprobs(text Text, ch *choice, tokens []sched.Token) *openai.Com
 		out.TextOffset[i], out.TokenLogprobs[i], out.Tokens[i] = ch.offset, finite(t.Info.LogProb), legacy(t.Text)
 		ch.offset += characters(t.Text)
 		top := make(map[string]float64, len(t.Info.TopIDs)+1)
-		for j, id := range t.Info.TopIDs {
+		for j, id := range t.Info.TopIDs[:min(most, len(t.Info.TopIDs))] {
 			top[legacy(text.Piece(id))] = finite(t.Info.TopLogProbs[j])
 		}
 		top[legacy(t.Text)] = finite(t.Info.LogProb)

@@ -38,6 +38,9 @@ func request(t *Target, g *openai.Generation) (sched.Request, *openai.Error) {
 	}
 	if o := g.Routing; o != nil {
 		r.Algorithm, r.Params, r.Trace = o.Algorithm, params(o), o.Trace
+		if o.Alternatives != nil {
+			r.Top = int(*o.Alternatives)
+		}
 		if err := checkRouting(t, o); err != nil {
 			return r, err
 		}

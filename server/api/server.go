@@ -103,6 +103,10 @@ func New(o Options) *Server {
 	}
 	g.GET("/v1/models", s.listModels)
 	g.GET("/v1/models/*id", s.showModel) // names may contain slashes
+	g.GET("/v1/routes", s.listRoutes)
+	g.POST("/tokenize", s.tokenize)
+	g.POST("/detokenize", s.detokenize)
+	g.POST("/apply-template", s.applyTemplate)
 	g.POST("/v1/chat/completions", s.chatCompletions)
 	g.POST("/v1/completions", s.completions)
 	s.handler = g

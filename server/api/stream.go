@@ -47,17 +47,24 @@ func (a *answering) events() error {
 		if !a.requests[0].LogProbs {
 			tokens = nil
 		}
-		if e.Text != "" || len(tokens) > 0 {
-			if err := a.send(a.form.piece(ch, e.Text, tokens)); err != nil {
+		var r *openai.RoutingPiece
+		if trace := a.trace(ch, e.Tokens); len(trace) > 0 {
+			r = &openai.RoutingPiece{Trace: trace}
+		}
+		if e.Text != "" || len(tokens) > 0 || r != nil && ch.finish == "" {
+			if err := a.send(a.form.piece(ch, e.Text, tokens, r)); err != nil {
 				return err
 			}
+			r = nil
 		}
 		if ch.finish == "" {
 			return nil
 		}
-		var r *openai.Routing
 		if closed++; closed == len(a.choices) {
-			r, _ = a.account()
+			if r == nil {
+				r = &openai.RoutingPiece{}
+			}
+			r.RoutingAccount, _ = a.account()
 		}
 		return a.send(a.form.closing(ch, r))
 	})

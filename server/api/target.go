@@ -18,6 +18,8 @@ import (
 type Engine interface {
 	// Submit queues a request; it is cancelled with ctx. Errors wrap those of package sched.
 	Submit(ctx context.Context, r sched.Request) (Stream, error)
+	// Snapshot says what the engine is doing.
+	Snapshot() sched.Snapshot
 }
 
 // Stream is the answer to one request.
@@ -45,8 +47,14 @@ type Text interface {
 	// Prompt renders a conversation by the model's chat template. The error says why the model cannot chat, or what
 	// the template objected to.
 	Prompt(r chat.Request) ([]int32, error)
+	// Render gives the text of a conversation as the model's chat template writes it. Errors are those of Prompt.
+	Render(r chat.Request) (string, error)
 	// Encode tokenizes a text to complete, spellings of special tokens included.
 	Encode(text string) []int32
+	// Tokenize tokenizes a text; parse reads spellings of special tokens as such, add adds those that begin and end a text.
+	Tokenize(text string, parse, add bool) []int32
+	// Decode is the text of tokens, special ones spelled out.
+	Decode(ids []int32) (string, error)
 	// Piece returns the bytes of a token.
 	Piece(id int32) string
 }
@@ -82,10 +90,16 @@ func (t *Target) describe() openai.Model {
 		ID: t.Name, Object: openai.ObjectModel, Created: t.Created.Unix(), OwnedBy: "tokenrouter", ContextLength: t.limit(),
 	}
 	if t.route() {
-		m.Route = &openai.RouteDetail{Algorithm: t.Algorithm, Models: t.Models, Threshold: t.Params.Threshold,
-			LargeShare: t.Params.LargeShare, Weights: t.Params.Weights, Strategy: t.Params.Strategy}
+		detail := t.detail()
+		m.Route = &detail
 	}
 	return m
+}
+
+// detail is what the target is made of.
+func (t *Target) detail() openai.RouteDetail {
+	return openai.RouteDetail{Algorithm: t.Algorithm, Models: t.Models, Threshold: t.Params.Threshold,
+		LargeShare: t.Params.LargeShare, Weights: t.Params.Weights, Strategy: t.Params.Strategy}
 }
 
 // find looks a target up; the error names those there are.

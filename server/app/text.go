@@ -42,8 +42,30 @@ func (t text) Encode(s string) []int32 {
 	return t.model.Tokenizer().Encode(s, tokenizer.Options{ParseSpecial: true, AddSpecial: true})
 }
 
+// Tokenize implements api.Text.
+func (t text) Tokenize(s string, parse, add bool) []int32 {
+	return t.model.Tokenizer().Encode(s, tokenizer.Options{ParseSpecial: parse, AddSpecial: add})
+}
+
+// Decode implements api.Text.
+func (t text) Decode(ids []int32) (string, error) {
+	return t.model.Tokenizer().Decode(ids, tokenizer.DecodeOptions{Whole: true})
+}
+
+// Render implements api.Text.
+func (t text) Render(r chat.Request) (string, error) {
+	template, err := t.model.Chat()
+	if err != nil {
+		return "", err
+	}
+	return template.Render(t.rename(r))
+}
+
 // Prompt implements api.Text.
-func (t text) Prompt(r chat.Request) ([]int32, error) {
+func (t text) Prompt(r chat.Request) ([]int32, error) { return t.model.Prompt(t.rename(r)) }
+
+// rename makes system messages of those of a developer, if the template does not know these.
+func (t text) rename(r chat.Request) chat.Request {
 	if !t.developer {
 		messages := make([]chat.Message, len(r.Messages))
 		copy(messages, r.Messages)
@@ -54,7 +76,7 @@ func (t text) Prompt(r chat.Request) ([]int32, error) {
 		}
 		r.Messages = messages
 	}
-	return t.model.Prompt(r)
+	return r
 }
 
 // NewDetokenizer implements sched.Text.

@@ -11,6 +11,11 @@ func Marshal(v any) ([]byte, error) {
 	return json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 }
 
+// marshalTo writes a part of what Marshal writes.
+func marshalTo(e *jsontext.Encoder, v any) error {
+	return json.MarshalEncode(e, v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+}
+
 // Usage is what a request consumed, in tokens.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
@@ -33,6 +38,8 @@ const (
 	ObjectChatChunk  = "chat.completion.chunk"
 	ObjectCompletion = "text_completion"
 	ObjectModel      = "model"
+	ObjectRoute      = "route"
+	ObjectModelState = "model_state"
 	ObjectList       = "list"
 )
 
@@ -62,9 +69,9 @@ type ChatMessage struct {
 // ChatChunk is a piece of a streamed answer of /v1/chat/completions.
 type ChatChunk struct {
 	Head
-	Choices []ChatDelta `json:"choices"`
-	Usage   *OptUsage   `json:"usage,omitzero"`
-	Routing *Routing    `json:"routing,omitzero"`
+	Choices []ChatDelta   `json:"choices"`
+	Usage   *OptUsage     `json:"usage,omitzero"`
+	Routing *RoutingPiece `json:"routing,omitzero"`
 }
 
 // ChatDelta is what a chunk adds to a choice.
@@ -105,7 +112,7 @@ type Completion struct {
 	Head
 	Choices []CompletionChoice `json:"choices"`
 	Usage   *OptUsage          `json:"usage,omitzero"`
-	Routing *Routing           `json:"routing,omitzero"`
+	Routing *RoutingPiece      `json:"routing,omitzero"`
 }
 
 // CompletionChoice is one answer, or a piece of it.
@@ -130,45 +137,6 @@ type OptUsage struct{ *Usage }
 // MarshalJSONTo implements json.MarshalerTo.
 func (u OptUsage) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, u.Usage)
-}
-
-// Routing says who wrote an answer. It is TokenRouter's own extension.
-type Routing struct {
-	Route     string         `json:"route"` // the model's name when it was served alone
-	Algorithm string         `json:"algorithm"`
-	Tokens    map[string]int `json:"tokens"` // of the answer, by model
-	Discarded int            `json:"discarded"`
-	Handoffs  int            `json:"handoffs"`
-	Seed      *int64         `json:"seed,omitzero"` // with a trace: gives the same answer again
-	Trace     []TraceToken   `json:"trace,omitzero"`
-}
-
-// TraceToken is one token of an answer.
-type TraceToken struct {
-	Choice  int     `json:"choice,omitzero"`
-	Token   string  `json:"token"`
-	ID      int32   `json:"id"`
-	Model   string  `json:"model"`
-	Logprob float64 `json:"logprob"`
-	Uncertainty
-	Handoffs  int            `json:"handoffs,omitzero"`
-	Discarded []TraceDiscard `json:"discarded,omitzero"`
-}
-
-// TraceDiscard is a token that was sampled for the same position and thrown away.
-type TraceDiscard struct {
-	Token   string  `json:"token"`
-	ID      int32   `json:"id"`
-	Model   string  `json:"model"`
-	Logprob float64 `json:"logprob"`
-	Uncertainty
-}
-
-// Uncertainty is the entropy H of the distribution that a token was drawn from, before any sampling parameter, of the model
-// that drew it.
-type Uncertainty struct {
-	Entropy    float64 `json:"entropy"`            // H, in nats: 0 to ln V, V the ids valid in all models of the route
-	Normalized float64 `json:"entropy_normalized"` // H / ln V, 0 to 1: what r-stitch compares with its threshold
 }
 
 // ModelList is the answer of /v1/models.

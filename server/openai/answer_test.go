@@ -57,9 +57,18 @@ func TestShapes(t *testing.T) {
 			headText + `"choices":[{"text":"a","index":0,"logprobs":{"text_offset":[0],"token_logprobs":[-1],"tokens":["a"],"top_logprobs":[{"a":-1,"b":-2}]},"finish_reason":null}]}`,
 		},
 		{
-			Routing{Route: "r", Algorithm: "r-stitch", Tokens: map[string]int{"s": 2, "l": 1}, Discarded: 1, Handoffs: 2},
+			Routing{RoutingAccount: RoutingAccount{Route: "r", Algorithm: "r-stitch", Tokens: map[string]int{"s": 2, "l": 1}, Discarded: 1, Handoffs: 2}},
 			`{"route":"r","algorithm":"r-stitch","tokens":{"l":1,"s":2},"discarded":1,"handoffs":2}`,
 		},
+		{
+			ChatChunk{Head: head, Routing: &RoutingPiece{Trace: []TraceToken{{Token: "a", ID: 1, Model: "s", Logprob: -1}}}},
+			headText + `"choices":[],"routing":{"trace":[{"token":"a","id":1,"model":"s","logprob":-1,"entropy":0,"entropy_normalized":0}]}}`,
+		},
+		{
+			TokenizeAnswer{Model: "m", Tokens: TokenList{IDs: []int32{1, 2}, Pieces: []TokenPiece{{1, "a"}, {2, []int{195}}}}, Count: 2},
+			`{"model":"m","tokens":[{"id":1,"piece":"a"},{"id":2,"piece":[195]}],"count":2}`,
+		},
+		{TokenList{IDs: []int32{}}, `[]`},
 		{
 			ModelList{Object: ObjectList, Data: []Model{{ID: "m", Object: ObjectModel, Created: 1, OwnedBy: "tokenrouter", ContextLength: 64}}},
 			`{"object":"list","data":[{"id":"m","object":"model","created":1,"owned_by":"tokenrouter","context_length":64}]}`,

@@ -126,13 +126,8 @@ func (r *ChatRequest) check() *Error {
 	if r.Model == "" {
 		return Invalid("model", CodeMissing, "is required")
 	}
-	if len(r.Messages) == 0 {
-		return Invalid("messages", CodeMissing, "at least one message is required")
-	}
-	for i := range r.Messages {
-		if err := r.Messages[i].check(fmt.Sprintf("messages[%d]", i)); err != nil {
-			return err
-		}
+	if err := checkMessages(r.Messages); err != nil {
+		return err
 	}
 	if err := r.Generation.check(); err != nil {
 		return err
@@ -161,6 +156,18 @@ func (r *ChatRequest) Limit() int {
 		return int(*r.MaxTokens)
 	}
 	return 0
+}
+
+func checkMessages(messages []Message) *Error {
+	if len(messages) == 0 {
+		return Invalid("messages", CodeMissing, "at least one message is required")
+	}
+	for i := range messages {
+		if err := messages[i].check(fmt.Sprintf("messages[%d]", i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *Message) check(at string) *Error {

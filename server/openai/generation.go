@@ -46,8 +46,10 @@ type RoutingRequest struct {
 	Threshold  *float64  `json:"threshold"`
 	Weights    []float64 `json:"weights"`     // [models of the route] of the ensemble
 	Strategy   string    `json:"strategy"`    // a variant of the algorithm
-	Trace      bool      `json:"trace"`       // report who wrote each token, and what was discarded
 	LargeShare *float64  `json:"large_share"` // of tokens, in place of a threshold
+
+	Trace        bool `json:"trace"`        // report who wrote each token, and what was discarded
+	Alternatives *Int `json:"alternatives"` // likeliest tokens per token of the trace, 0 to 20
 }
 
 func (g *Generation) check() *Error {
@@ -85,6 +87,14 @@ func (g *Generation) check() *Error {
 		}
 		if len(s) > MaxStopBytes {
 			return Invalid(fmt.Sprintf("stop[%d]", i), CodeInvalidValue, "%d bytes; at most %d are allowed", len(s), MaxStopBytes)
+		}
+	}
+	if r := g.Routing; r != nil {
+		if err := within("routing.alternatives", r.Alternatives, 0, MaxTopLogprobs); err != nil {
+			return err
+		}
+		if r.Alternatives != nil && *r.Alternatives > 0 && !r.Trace {
+			return Invalid("routing.alternatives", CodeInvalidValue, "is only allowed with trace: true")
 		}
 	}
 	return g.checkDelivery()

@@ -124,6 +124,23 @@ func (p *Prompt) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 const promptTypes = "a string, an array of strings, an array of token ids or an array of arrays of token ids"
 
+// TokenIDs is an array of token ids, each at least 0.
+type TokenIDs []int32
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (t *TokenIDs) UnmarshalJSONFrom(d *jsontext.Decoder) (err error) {
+	switch d.PeekKind() {
+	case 'n':
+		*t = nil
+		return d.SkipValue()
+	case '[':
+		*t, err = tokenIDs(d)
+		return err
+	default:
+		return typeError(d, "an array of token ids")
+	}
+}
+
 func tokenIDs(d *jsontext.Decoder) ([]int32, error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err

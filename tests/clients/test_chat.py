@@ -58,14 +58,19 @@ def test_a_stream_without_usage_carries_none(client):
 
 
 def test_the_routing_object_comes_with_the_stream(client):
-    chunks, _ = stream(client, extra_body={"routing": {"trace": True}})
-    routing = [c.model_extra["routing"] for c in chunks if (c.model_extra or {}).get("routing")]
-    assert len(routing) == 1
-    routing = routing[0]
+    chunks, text = stream(client, extra_body={"routing": {"trace": True, "alternatives": 2}})
+    pieces = [c.model_extra["routing"] for c in chunks if (c.model_extra or {}).get("routing")]
+    routing = pieces[-1]
     assert routing["route"] == ROUTE and routing["algorithm"] == "r-stitch"
-    assert sum(routing["tokens"].values()) == len(routing["trace"])
+    assert all(set(p) == {"trace"} for p in pieces[:-1])
+    trace = [t for p in pieces for t in p.get("trace", [])]
+    assert sum(routing["tokens"].values()) == len(trace)
     for name in (SMALL, LARGE):
-        assert sum(t["model"] == name for t in routing["trace"]) == routing["tokens"].get(name, 0)
+        assert sum(t["model"] == name for t in trace) == routing["tokens"].get(name, 0)
+    assert "".join(t["token"] for t in trace).startswith(text)
+    for t in trace:
+        assert t["score"] == pytest.approx(t["entropy_normalized"]) and t["threshold"] == 0.1
+        assert len(t["alternatives"]) == 2 and t["alternatives"][0]["token"] == t["token"]  # greedy
 
 
 @pytest.mark.parametrize("threshold, writer", [(1.0, SMALL), (0.0, LARGE)])
