@@ -1,0 +1,63 @@
+// The operations of a warp. Which lane holds which element of a matrix product is in the PTX ISA, "Matrix multiply-accumulate
+// operation using mma instruction", for .m16n8k16 and .m16n8k32 on 8-bit integers.
+#include <bit>
+
+#include "emulation/report.h"
+#include "emulation/warp.h"
+
+namespace tr::emulation {
+
+namespace {
+
+constexpr uint32_t kAll = 0xffffffff;
+
+template <class F> void for_each_lane(uint32_t mask, F &&f) {
+    for (; mask; mask &= mask - 1) f(std::countr_zero(mask));
+}
+
+// A is 16 x kDepth, row by row; B kDepth x 8, column by column. Lane 4g+t holds bytes 4t..4t+3 (and, 16 further on, as many more)
+// of rows g and g+8 of A and of column g of B, and the elements (g, 2t), (g, 2t+1), (g+8, 2t), (g+8, 2t+1) of D.
+template <int kDepth> void product(void *const *lanes, uint32_t mask) {
+    if (mask != kAll) fail("a matrix product needs all 32 lanes; its mask is %08x", mask);
+    int8_t a[16][kDepth], b[8][kDepth];
+    const auto part = [&](int lane) { return *static_cast<const MatrixProduct *>(lanes[lane]); };
+    for (int lane = 0; lane < 32; lane++) {
+        const int g = lane / 4, t = lane % 4;
+        for (int half = 0; half < kDepth / 16; half++) {
+            std::memcpy(&a[g][4 * t + 16 * half], &part(lane).a[2 * half], 4);
+            std::memcpy(&a[g + 8][4 * t + 16 * half], &part(lane).a[2 * half + 1], 4);
+            std::memcpy(&b[g][4 * t + 16 * half], &part(lane).b[half], 4);
+        }
+    }
+    for (int lane = 0; lane < 32; lane++) {
+        for (int i = 0; i < 4; i++) {
+            const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+            int32_t sum = 0;
+            for (int k = 0; k < kDepth; k++) sum += a[row][k] * b[column][k];
+            part(lane).d[i] += sum;
+        }
+    }
+}
+
+} // namespace
+
+void nothing(void *const *, uint32_t) {}
+
+void shuffle(void *const *lanes, uint32_t mask) {
+    for_each_lane(mask, [&](int lane) {
+        Shuffle &s = *static_cast<Shuffle *>(lanes[lane]);
+        if (!(mask >> s.source & 1)) fail("a shuffle: lane %d asks lane %d, which is not in mask %08x", lane, s.source, mask);
+        s.result = static_cast<const Shuffle *>(lanes[s.source])->value;
+    });
+}
+
+void ballot(void *const *lanes, uint32_t mask) {
+    uint32_t result = 0;
+    for_each_lane(mask, [&](int lane) { result |= static_cast<const Ballot *>(lanes[lane])->bit << lane; });
+    for_each_lane(mask, [&](int lane) { static_cast<Ballot *>(lanes[lane])->result = result; });
+}
+
+void product_16x8x32(void *const *lanes, uint32_t mask) { product<32>(lanes, mask); }
+void product_16x8x16(void *const *lanes, uint32_t mask) { product<16>(lanes, mask); }
+
+} // namespace tr::emulation
