@@ -96,7 +96,7 @@ func (c *Calibrator) Wrote(share float64, large, others int) {
 func grid(share float64) int { return int(math.Round(share * calibratorGrid)) }
 
 // Check is a.Check with what all algorithms have in common: a share goes with an algorithm that has a score, and without a
-// threshold, whose place it takes.
+// threshold, whose place it takes; a number of drafts goes with one that drafts.
 func Check(a Algorithm, models int, p Params) error {
 	if s := p.LargeShare; s != nil {
 		switch {
@@ -109,8 +109,11 @@ func Check(a Algorithm, models int, p Params) error {
 	if err := a.Check(models, p); err != nil {
 		return err
 	}
-	if p.LargeShare != nil && a.Role(0, models, p).Score == nil {
+	switch role := a.Role(0, models, p); {
+	case p.LargeShare != nil && role.Score == nil:
 		return fmt.Errorf("algorithm %q compares no score with a threshold, so large_share cannot be had", a.Name())
+	case p.Draft != nil && !role.Draft:
+		return fmt.Errorf("algorithm %q drafts no tokens, so draft (%d) cannot be had: it is for %q", a.Name(), *p.Draft, SpeculativeName)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ type Params struct {
 	LargeShare *float64  `json:"large_share,omitempty" yaml:"large_share,omitempty"`
 	Weights    []float64 `json:"weights,omitempty" yaml:"weights,omitempty"`   // [models] how often each writes, relative to the others
 	Strategy   string    `json:"strategy,omitempty" yaml:"strategy,omitempty"` // a variant of the algorithm
+	Draft      *int      `json:"draft,omitempty" yaml:"draft,omitempty"`       // tokens that are drafted at a time
 }
 
 // Override returns p with every parameter that o gives taken from o. A strategy has thresholds of its own: where o gives
@@ -29,10 +30,13 @@ func (p Params) Override(o Params) Params {
 	if o.Weights != nil {
 		p.Weights = o.Weights
 	}
+	if o.Draft != nil {
+		p.Draft = o.Draft
+	}
 	return p
 }
 
-// Culprit names the parameter ("large_share", "threshold", "weights" or "strategy") that [Check] refuses p for: the last of those, in this
+// Culprit names the parameter ("large_share", "threshold", "weights", "draft" or "strategy") that [Check] refuses p for: the last of those, in this
 // order, without which it is content. "" if it is not for a parameter.
 func Culprit(a Algorithm, models int, p Params) string {
 	without := p
@@ -44,6 +48,7 @@ func Culprit(a Algorithm, models int, p Params) string {
 		{"large_share", p.LargeShare != nil, func() { without.LargeShare = nil }},
 		{"threshold", p.Threshold != nil, func() { without.Threshold = nil }},
 		{"weights", p.Weights != nil, func() { without.Weights = nil }},
+		{"draft", p.Draft != nil, func() { without.Draft = nil }},
 		{"strategy", p.Strategy != "", func() { without.Strategy = "" }},
 	} {
 		if !part.given {

@@ -60,13 +60,18 @@ type View struct {
 	Models int     // number of models in the route
 	Vocab  int     // V: ids valid in all models of the route
 	Tokens []int32 // prompt and committed tokens known here; the sampled token is not in it
-	Prompt int     // how many of Tokens are the prompt
-	Params Params  // the route's parameters with the request's overrides
+	// Draft is tokens after Tokens that are not committed. At a role that drafts: those drafted so far, after which the sampled token
+	// comes. At any other: what a peer has drafted, the first for the position of the sampled token.
+	Draft  []int32
+	Left   int    // tokens that the answer may have from the next position on (in Route: the sampled one and those after it)
+	Prompt int    // how many of Tokens are the prompt
+	Params Params // the route's parameters with the request's overrides
 	// Threshold stands in place of Params.Threshold when a share was given: what it amounts to now. Otherwise nil.
 	Threshold *float64
 	Seed      uint64 // the request's seed
 	Choice    uint32 // index among the choices of one call
 	Row       Row    // the answer of the forward pass; zero in Start, Send and Receive
+	Ends      bool   // in Route: the sampled token, once committed, ends the answer
 	Keeping   bool   // in Send: the sampled token has been committed and is the last of Tokens
 }
 
@@ -84,10 +89,18 @@ type Role struct {
 	// Keep: on a handoff the sampled token is committed and shipped; otherwise it is discarded and the peer writes that
 	// position itself.
 	Keep bool
+	// Draft: tokens sampled here are drafts. They are not committed; on a handoff they go along with the request, the one just
+	// sampled included (so Keep must be set). Such a role hands off, at the latest, when View.Ends.
+	//
+	// The peer takes them as guesses of what it will write itself: it extends all of them at once, with a row at each, and as long
+	// as it commits the very token that was guessed, and stays, the next row holds. What it commits is thus what it would have
+	// committed without drafts, one forward pass a token. Drafts that prove wrong are discarded. A role that drafts itself has no
+	// use for drafts of others.
+	Draft bool
 	// AsAlone: tokens are drawn with the random numbers of a model that is served alone, so that a model which writes the whole
 	// answer writes what it does alone. Otherwise each model of a route has numbers of its own.
 	AsAlone bool
-	// Send returns the tokens to ship to a peer that knows the first `known` tokens of v.Tokens. Nil: v.Tokens[known:].
+	// Send returns the committed tokens to ship to a peer that knows the first `known` tokens of v.Tokens. Nil: v.Tokens[known:].
 	Send func(v View, to Destination, known int) []int32
 	// Receive returns the tokens to append to v.Tokens when `tokens` came from a peer. Nil: all of them.
 	Receive func(v View, from Destination, tokens []int32) []int32

@@ -6,7 +6,7 @@ func (s *subserver) spare() int {
 	pages := s.pool.FreePages()
 	for _, l := range s.requests {
 		if !l.guest {
-			pages -= 1 + s.pool.Lacking(l.cache, len(l.tokens)+1)
+			pages -= 1 + s.pool.Lacking(l.cache, len(l.sequence())+1)
 		}
 	}
 	return pages

@@ -83,7 +83,7 @@ func (s *subserver) foresee(m *Message) {
 	if err != nil {
 		return
 	}
-	l.append(fresh...)
+	s.learn(l, fresh)
 	l.known[from] = max(l.known[from], min(m.Anchor, len(l.tokens)))
 	if l.lag() > 0 {
 		s.wake.raise()

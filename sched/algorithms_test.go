@@ -44,6 +44,61 @@ func init() {
 			{Keep: true, Route: func(router.View) router.Destination { return router.PeerOf(2, 0) }},
 		}
 	}})
+	router.Register(algorithm{name: "test-guess", models: 3, roles: func(router.Params) []router.Role {
+		// Two models draft, the second of them in vain where the first one has already; the third judges, and goes on while it is sure.
+		sure := func(v router.View) bool { return v.Row.Entropy < 1 }
+		return []router.Role{
+			{Keep: true, Draft: true, AsAlone: true, Route: func(v router.View) router.Destination {
+				if len(v.Draft) < 2 && !v.Ends {
+					return router.Stay
+				}
+				return router.PeerOf(0, 1+len(v.Tokens)%2)
+			}},
+			{Keep: true, Draft: true, AsAlone: true, Route: func(v router.View) router.Destination {
+				if !v.Ends && sure(v) {
+					return router.Stay
+				}
+				return router.PeerOf(1, 2)
+			}},
+			{Keep: true, AsAlone: true, Needs: router.Needs{Top: 2}, Route: func(v router.View) router.Destination {
+				if len(v.Row.TopIDs) != 2 || len(v.Tokens)+v.Left < v.Prompt+1 {
+					panic("needs were not met, or nothing is left")
+				}
+				if sure(v) {
+					return router.Stay
+				}
+				return router.PeerOf(2, 0)
+			}},
+		}
+	}})
+	router.Register(algorithm{name: "test-doubt", models: 3, roles: func(router.Params) []router.Role {
+		// The first drafts what it is sure of, the second judges as long as it is sure, and leaves the position to the third otherwise,
+		// whatever was drafted for it.
+		sure := func(v router.View) bool { return v.Row.Entropy < 1 }
+		return []router.Role{
+			{Keep: true, Draft: true, AsAlone: true, Route: func(v router.View) router.Destination {
+				if sure(v) && !v.Ends {
+					return router.Stay
+				}
+				return router.PeerOf(0, 1)
+			}},
+			{AsAlone: true, Route: func(v router.View) router.Destination {
+				if sure(v) {
+					return router.Stay
+				}
+				return router.PeerOf(1, 2)
+			}},
+			{Keep: true, Route: func(v router.View) router.Destination { return router.PeerOf(2, 0) }},
+		}
+	}})
+	router.Register(algorithm{name: "test-no-keep", models: 2, roles: func(router.Params) []router.Role {
+		role := router.Role{Draft: true, Route: func(router.View) router.Destination { return 1 }}
+		return []router.Role{role, role}
+	}})
+	router.Register(algorithm{name: "test-endless", models: 2, roles: func(router.Params) []router.Role {
+		role := router.Role{Draft: true, Keep: true, Route: func(router.View) router.Destination { return router.Stay }}
+		return []router.Role{role, role}
+	}})
 	router.Register(algorithm{name: "test-bounce", models: 2, roles: func(router.Params) []router.Role {
 		// The mistake of reading R-Stitch literally: both sides drop their token.
 		to := router.Role{Route: func(v router.View) router.Destination { return 1 }}

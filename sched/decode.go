@@ -8,8 +8,9 @@ import (
 // step is the batch that the decode loop is planning, running or routing. Its memory is used again by the next.
 type step struct {
 	batch     Batch
-	picked    []*local // one per segment
-	decisions []decision
+	picked    []*local   // one per segment
+	decisions []decision // [picked]
+	scores    []*Score   // [rows] what the algorithm compared
 	tasks     []task
 	record    BatchRecord
 	round     uint64 // of the domain

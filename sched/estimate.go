@@ -22,7 +22,7 @@ type observed struct {
 	profile []shape // measured at the start
 
 	moves   []float64 // [engine's models] routed requests that went there, weighted by age
-	commits []float64 // likewise: those whose token was kept
+	commits []float64 // likewise: tokens that were committed with them
 	seen    float64   // decisions so far, not weighted
 	tokens  float64   // written for routed requests so far
 }
@@ -66,13 +66,11 @@ func (o *observed) step(requests, tokens int, took time.Duration) {
 	}
 }
 
-// routed adds one decision about a request of a route with several models.
-func (o *observed) routed(to int, kept bool) {
+// routed adds one decision about a request of a route with several models: where it went, and how many tokens were committed.
+func (o *observed) routed(to, tokens int) {
 	o.moves[to]++
-	if kept {
-		o.commits[to]++
-		o.tokens++
-	}
+	o.commits[to] += float64(tokens)
+	o.tokens += float64(tokens)
 	o.seen++
 }
 

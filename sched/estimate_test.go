@@ -64,7 +64,7 @@ func TestShareEstimate(t *testing.T) {
 		for range 3000 {
 			for range 8 {
 				away := rng.Float64() < p
-				o.routed(map[bool]int{false: 0, true: 1}[away], !away)
+				o.routed(map[bool]int{false: 0, true: 1}[away], map[bool]int{false: 1, true: 0}[away])
 			}
 			o.age(8, 0)
 		}

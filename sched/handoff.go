@@ -32,7 +32,7 @@ func (s *subserver) handoff(l *local, to int) {
 		l.left = s.engine.now()
 	}
 	if f := s.engine.observer.Handoff; f != nil {
-		f(HandoffRecord{Request: l.id, From: s.name, To: m.To, Tokens: len(m.Tokens), Length: len(l.tokens),
+		f(HandoffRecord{Request: l.id, From: s.name, To: m.To, Tokens: len(m.Tokens), Draft: len(m.Draft), Length: len(l.tokens),
 			Kept: l.role.Keep, Time: s.engine.now()})
 	}
 	s.peers.send(m)
@@ -55,7 +55,7 @@ func (s *subserver) begins(l *local) {
 		s.move(l, Waiting)
 	case s.move(l, Pending):
 		l.away = at
-		l.unfit = l.role.AsAlone // the answer is another model's, all of it
+		l.unfit = l.role.AsAlone && !l.role.Draft // the answer is another model's, all of it
 		if s.engine.observer.Resume != nil {
 			l.left = s.engine.now()
 		}
@@ -98,6 +98,9 @@ func (l *local) handoffMessage(to, known int) (m Message, err error) {
 	m = Message{Kind: Handoff, Request: l.id, Generation: l.generation, To: l.spec.Models[to],
 		Start: known, Tokens: tokens, Anchor: len(l.tokens),
 		Handoffs: l.handoffs + 1, Discarded: slices.Clip(l.discarded), Round: l.round, Threshold: l.threshold} // the receiver appends to it
+	if l.role.Draft {
+		m.Draft = slices.Clone(l.draft)
+	}
 	if known == 0 {
 		m.Spec = l.spec
 	}
@@ -135,6 +138,9 @@ func (s *subserver) receive(m *Message) {
 		return
 	}
 	fresh, err := l.unseen(m, from)
+	if err == nil {
+		err = l.spec.checkDraft(m, len(l.tokens)+len(fresh))
+	}
 	if err != nil && l.state == Fresh {
 		s.forget(l)
 		s.refuse(m, l.spec.Models[0], err)
@@ -162,17 +168,13 @@ func (s *subserver) newcomer(m *Message) (*local, error) {
 
 // resume appends what came to a request and puts it among those that wait.
 func (s *subserver) resume(l *local, m *Message, from int, fresh []int32) {
-	l.append(fresh...)
+	s.learn(l, fresh)
 	l.known[from] = max(0, min(m.Anchor, len(l.tokens)))
 	l.handoffs, l.discarded = m.Handoffs, m.Discarded
+	l.adopt(m.Draft)
 	l.threshold = m.Threshold
 	l.own, l.urgent, l.round = false, false, m.Round
-	if l.need() == 0 {
-		// Nothing new came, and the row of the last token is gone: its token is extended again.
-		if _, err := s.pool.Truncate(l.cache, l.cache.Length()-1); err != nil {
-			s.engine.fault(s.name, err)
-		}
-	}
+	s.keep(l, len(l.tokens)-1) // where nothing new came, the row of the last token is gone: its token is extended again
 	known := l.state == Pending && !l.guest
 	l.guest, l.unfit = false, false
 	s.move(l, Waiting)

@@ -29,9 +29,9 @@ var text = simrunner.Text{Special: 4}
 // models are three that differ in everything that may differ.
 func models() map[string]simrunner.Model {
 	return map[string]simrunner.Model{
-		"small":  {Seed: 1, Vocab: 500, PageTokens: 8, Pages: 400, EndIDs: []int32{2}, EndRate: 0.02, Sure: 0.8},
-		"large":  {Seed: 2, Vocab: 520, PageTokens: 16, Pages: 200, EndIDs: []int32{2, 3}, EndRate: 0.02, Sure: 0.6},
-		"middle": {Seed: 3, Vocab: 510, PageTokens: 4, Pages: 800, EndIDs: []int32{1}, EndRate: 0.02, Sure: 0.7},
+		"small":  {Seed: 1, Vocab: 500, PageTokens: 8, Pages: 400, EndIDs: []int32{2}, EndRate: 0.02, Sure: 0.8, Accord: 0.9},
+		"large":  {Seed: 2, Vocab: 520, PageTokens: 16, Pages: 200, EndIDs: []int32{2, 3}, EndRate: 0.02, Sure: 0.6, Accord: 0.9},
+		"middle": {Seed: 3, Vocab: 510, PageTokens: 4, Pages: 800, EndIDs: []int32{1}, EndRate: 0.02, Sure: 0.7, Accord: 0.8},
 	}
 }
 
@@ -48,6 +48,10 @@ func routes() []sched.RouteOptions {
 		{Name: "query", Algorithm: "query", Models: []string{"small", "large"}, Params: router.Params{Threshold: ptr(0.01)}},
 		{Name: "nats", Algorithm: "r2r", Models: []string{"small", "large"}, Params: router.Params{Strategy: "entropy"}},
 		{Name: "dice", Algorithm: "r2r", Models: []string{"small", "large"}, Params: router.Params{Strategy: "random", Threshold: ptr(0.3)}},
+		{Name: "drafts", Algorithm: "speculative", Models: []string{"small", "large"}},
+		{Name: "drafts-of-1", Algorithm: "speculative", Models: []string{"large", "middle"}, Params: router.Params{Draft: ptr(1)}},
+		{Name: "doubt", Algorithm: "test-doubt", Models: []string{"middle", "small", "large"}},
+		{Name: "guess", Algorithm: "test-guess", Models: []string{"small", "large", "middle"}},
 		{Name: "bounce", Algorithm: "test-bounce", Models: []string{"small", "large"}},
 		{Name: "panic", Algorithm: "test-panic", Models: []string{"small", "large"}},
 		{Name: "lost", Algorithm: "test-lost", Models: []string{"small", "large"}},
@@ -150,6 +154,7 @@ func collect(s *sched.Stream) (a answer, err error) {
 	}
 	a.Text, a.summary = b.String(), s.Summary()
 	a.Discarded, a.Handoffs = a.summary.Discarded, a.summary.Handoffs
+	a.Drafted, a.Accepted = a.summary.Drafted, a.summary.Accepted
 	if n := a.summary.Completion; n != len(a.Tokens) {
 		return a, fmt.Errorf("%d tokens, but %d in the summary", len(a.Tokens), n)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // local is one request at one subserver. The subserver's lock guards it, with one exception: while it is running, its
-// decode loop alone touches tokens, cache, history, known and threshold, and may read them without the lock.
+// decode loop alone touches tokens, draft, cache, history, known and threshold, and may read them without the lock.
 type local struct {
 	id         string
 	generation uint64 // engine-wide order of arrival: the lower, the older
@@ -18,8 +18,9 @@ type local struct {
 	head       Head // that scores its rows, or nil
 	state      State
 
-	tokens  []int32      // prompt and committed tokens known here; grows only
-	cache   *kv.Sequence // its Length is how many of tokens are in the KV cache
+	tokens  []int32      // prompt and committed tokens known here; grows only. Drafts lie behind, in the same memory
+	draft   []Discard    // tokens that may follow: sampled here by a role that drafts, or sent along by a peer
+	cache   *kv.Sequence // its Length is how many of tokens, and of the drafts behind them, are in the KV cache
 	history *History     // of tokens, when penalties are set
 	known   []int        // [models of the route] how many of tokens the other model is believed to have
 
@@ -32,7 +33,8 @@ type local struct {
 	pages    int       // waiting: KV pages that its tokens and one more need
 	round    uint64    // with StepSync: the round in which its last token was written
 	take     int       // tokens of the step being planned or run
-	row      int       // index of its row in the step, or -1
+	row      int       // index of its first row in the step
+	rows     int       // how many it has there
 	device   bool      // part of the step on the device: its pages are being written, also when it is finished
 
 	sharing   *sharing // at the entry of an algorithm with a score
@@ -54,9 +56,9 @@ type local struct {
 }
 
 // need is the number of tokens to extend before the next row.
-func (l *local) need() int { return len(l.tokens) - l.cache.Length() }
+func (l *local) need() int { return len(l.sequence()) - l.cache.Length() }
 
-// append adds tokens to the sequence.
+// append commits tokens. Drafts must agree with them, or have been dropped.
 func (l *local) append(tokens ...int32) {
 	l.tokens = append(l.tokens, tokens...)
 	if l.history != nil {
@@ -81,7 +83,9 @@ func (l *local) view() router.View {
 		Model:     l.self,
 		Models:    len(l.spec.Models),
 		Vocab:     l.spec.Vocab,
-		Tokens:    l.tokens,
+		Tokens:    l.tokens[:len(l.tokens):len(l.tokens)],
+		Draft:     l.sequence()[len(l.tokens):],
+		Left:      l.spec.MaxLength - len(l.tokens),
 		Prompt:    l.spec.Prompt,
 		Params:    l.spec.Params,
 		Threshold: l.threshold,

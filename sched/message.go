@@ -36,6 +36,7 @@ type Message struct {
 	Infos      []TokenInfo // Committed: one per token
 	Handoffs   int         // Handoff: handoffs since the last committed token, this one included
 	Discarded  []Discard   // Handoff: tokens thrown away since the last committed token
+	Draft      []Discard   // Handoff: guesses of the tokens that follow, for the receiver to judge
 	Round      uint64      // Handoff, with StepSync: the round in which the last token was committed
 	Threshold  *float64    // Handoff: the threshold that the request's share amounts to; nil: none was given
 	Reason     string      // Done, Failed: why
@@ -69,7 +70,8 @@ type TokenInfo struct {
 	TopLogProbs []float32
 	Score       *Score    // with Spec.Trace: of the row that it was drawn from; nil: the algorithm had none there
 	Handoffs    int       // handoffs since the token before
-	Discarded   []Discard // tokens sampled for this position and thrown away
+	Discarded   []Discard // tokens sampled for this position and thrown away, drafts for those after it among them
+	Drafted     bool      // another model had drafted it
 }
 
 // Score is what an algorithm compared at one position, and with which threshold.
@@ -77,13 +79,15 @@ type Score struct {
 	Value, Threshold float64 // finite
 }
 
-// Discard is a token that a model sampled and handed off without keeping.
+// Discard is a token that a model sampled and handed off without keeping, or one that it drafted, as long as that is not
+// committed by another model.
 type Discard struct {
 	Model   int
 	Token   int32
 	LogProb float32
 	Entropy float32
 	Score   *Score // with Spec.Trace, as in TokenInfo
+	Draft   bool
 }
 
 // check reports what makes a message unfit to be acted on, whatever is known of its request.
@@ -95,6 +99,8 @@ func (m *Message) check() error {
 		return fmt.Errorf("negative position: start %d, anchor %d", m.Start, m.Anchor)
 	case m.Kind == Committed && len(m.Tokens) != len(m.Infos):
 		return fmt.Errorf("%d tokens with %d accounts", len(m.Tokens), len(m.Infos))
+	case len(m.Draft) > 0 && m.Kind != Handoff:
+		return fmt.Errorf("drafts with a message of kind %d", m.Kind)
 	case m.Spec != nil && len(m.Spec.Models) == 0:
 		return fmt.Errorf("route without models")
 	}

@@ -90,6 +90,9 @@ type BatchRecord struct {
 	Pending    int       // requests of this subserver that were away at a peer
 	Evicted    int       // requests that lost their KV pages to make room for the batch
 	Committed  int       // tokens that the batch wrote
+	Drafted    int       // tokens that it drafted
+	Accepted   int       // tokens that it wrote as another model had drafted them
+	Rejected   int       // drafts of other models that proved wrong
 	HandedOff  int       // requests that it handed off
 	Threshold  int       // B when the batch started
 	Requests   []string  // [segments] their IDs; the slice is valid during the call
@@ -119,6 +122,7 @@ type HandoffRecord struct {
 	Request  string
 	From, To string
 	Tokens   int  // tokens shipped
+	Draft    int  // drafts shipped along
 	Length   int  // of the sequence, with a token that was kept
 	Kept     bool // the sampled token was committed
 	Start    bool // it has just been admitted and begins there: no handoff in its account

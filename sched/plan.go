@@ -2,7 +2,8 @@ package sched
 
 // plan forms the next batch: waiting requests in the order in which they came to wait, each with its next tokens. Every
 // request in the batch gets at least one token of the step's budget, so decode goes on beside prefill; what is left of
-// the budget goes to chunks, first come first served. Requests whose pages cannot be had stay waiting.
+// the budget goes to chunks, first come first served. So it is with rows: one each, what is left goes to drafts. Requests whose pages
+// cannot be had stay waiting.
 //
 // The caller holds the lock. The batch may be empty: then nothing changes until somebody gives pages back.
 func (s *subserver) plan() {
@@ -13,7 +14,7 @@ func (s *subserver) plan() {
 		st.record.Threshold = s.bound()
 	}
 
-	limit, budget := s.batchLimit(), s.tokenLimit()
+	limit, budget, rows := s.batchLimit(), s.tokenLimit(), s.rowLimit()
 	st.round = s.domain.current()
 	together := s.engine.options.Policy == StepSync
 	left := s.waiting.n // requests not looked at yet
@@ -24,18 +25,19 @@ func (s *subserver) plan() {
 			l = next // has written this position
 			continue
 		}
-		others := min(limit-len(st.picked)-1, left) // they get a token each
+		others := min(limit-len(st.picked)-1, left) // they get a token and a row each
 		empty := l.cache.Length() == 0
 		if empty {
 			s.recall(l)
 		}
 		full := min(l.need(), s.engine.options.PrefillChunk)
-		l.take = min(full, max(1, budget-others))
-		// A single token of a chunk is not worth its overhead, unless nobody else goes.
-		worthwhile := l.take == full || l.take > 1 || len(st.picked) == 0
+		l.take = min(full, max(1, budget-others), l.reach(max(1, rows-others)))
+		// A single token of a chunk is not worth its overhead, unless it has a row, or nobody else goes.
+		worthwhile := l.take == full || l.take > 1 || len(st.picked) == 0 || l.outputs(l.cache.Length()+1) > 0
 		if worthwhile && s.makeRoom(l, empty) {
 			budget -= l.take
 			s.pick(l)
+			rows -= l.rows
 		}
 		l = next
 	}
@@ -56,27 +58,26 @@ func (st *step) reset() {
 	st.picked = st.picked[:0]
 }
 
-// pick puts a request into the batch, with a row if the batch brings it to the end of its tokens.
+// pick puts a request into the batch, with a row if the batch brings it to the end of its tokens, and one at each draft of a peer.
 func (s *subserver) pick(l *local) {
 	st := &s.step
 	from := l.cache.Length()
 	to := from + l.take
 	s.move(l, Running)
-	l.row, l.device = -1, true
+	l.row, l.rows, l.device = len(st.batch.Rows), l.outputs(to), true
 	st.batch.Segments = append(st.batch.Segments, Segment{
-		Tokens: l.tokens[from:to], Position: from, Pages: l.cache.Pages(),
+		Tokens: l.sequence()[from:to], Position: from, Pages: l.cache.Pages(),
 	})
-	if to == len(l.tokens) {
-		l.row = len(st.batch.Rows)
+	for at := to - l.rows; at < to; at++ {
 		needs := l.role.Needs
 		needs.Top = max(needs.Top, l.spec.Top)
 		if l.head != nil {
 			needs.Top = max(needs.Top, l.head.Top())
 		}
 		st.batch.Rows = append(st.batch.Rows, Row{
-			Segment: len(st.picked), Offset: l.take - 1,
+			Segment: len(st.picked), Offset: at - from,
 			Needs: needs, Vocab: l.spec.Vocab, Stream: l.stream(),
-			Sampling: &l.spec.Sampling, Head: l.head, History: l.history,
+			Sampling: &l.spec.Sampling, Head: l.head, History: l.seen(at + 1 - len(l.tokens)),
 		})
 	}
 	st.picked = append(st.picked, l)
@@ -94,16 +95,14 @@ func (s *subserver) pick(l *local) {
 // add accounts for one segment.
 func (r *BatchRecord) add(l *local, from, to int) {
 	r.Segments++
-	if l.row >= 0 {
-		r.Rows++
-	}
+	r.Rows += l.rows
 	rebuilt := max(0, min(to, l.rebuild)-from)
 	from += rebuilt
 	prompt := max(0, min(to, l.spec.Prompt)-from)
 	from += prompt
 	r.Rebuild += rebuilt
 	r.Prefill += prompt
-	if l.own && to == len(l.tokens) && from < to {
+	if l.own && to == len(l.sequence()) && from < to {
 		r.Decode++
 		to--
 	}

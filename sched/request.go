@@ -55,6 +55,8 @@ type Summary struct {
 	Completion int            // committed tokens, a final end-of-sequence token included (as vLLM and llama-server count)
 	Tokens     map[string]int // committed tokens by name of the model that wrote them
 	Discarded  int            // tokens sampled and thrown away
+	Drafted    int            // tokens that one model drafted and another one judged
+	Accepted   int            // those of them that the other one wrote, too
 	Handoffs   int            // times the request went from one model to another
 	Route      string
 	Algorithm  string

@@ -11,7 +11,7 @@ package sched
 func (s *subserver) makeRoom(l *local, empty bool) bool {
 	reach := l.cache.Length() + l.take
 	if empty {
-		reach = len(l.tokens)
+		reach = len(l.sequence())
 	}
 	lacking := s.pool.Lacking(l.cache, reach)
 	if lacking == 0 {

@@ -24,6 +24,8 @@ type account struct {
 	tokens     []int // [models] committed tokens
 	completion int
 	discarded  int
+	drafted    int
+	accepted   int
 	handoffs   int
 	fixed      Summary // the fields that do not change
 }
@@ -75,6 +77,7 @@ func (s *Stream) Summary() Summary {
 	a := &s.account
 	sum := a.fixed
 	sum.Completion, sum.Discarded, sum.Handoffs = a.completion, a.discarded, a.handoffs
+	sum.Drafted, sum.Accepted = a.drafted, a.accepted
 	sum.Tokens = make(map[string]int, len(a.models))
 	for i, name := range a.models {
 		sum.Tokens[name] = a.tokens[i]
@@ -106,6 +109,15 @@ func (s *Stream) count(info *TokenInfo) {
 	s.account.completion++
 	s.account.discarded += len(info.Discarded)
 	s.account.handoffs += info.Handoffs
+	if info.Drafted {
+		s.account.drafted++
+		s.account.accepted++
+	}
+	for i := range info.Discarded {
+		if info.Discarded[i].Draft {
+			s.account.drafted++
+		}
+	}
 	s.mu.Unlock()
 }
 

@@ -112,7 +112,7 @@ func (s *subserver) move(l *local, to State) bool {
 		if bounded && s.waiting.n == 0 {
 			s.wake.raise() // to set its timer
 		}
-		l.pages = s.pool.PagesFor(len(l.tokens) + 1)
+		l.pages = s.pool.PagesFor(len(l.sequence()) + 1)
 		s.waiting.push(l)
 		s.blocked = false
 	}
@@ -236,7 +236,7 @@ func (s *subserver) roomFor(prompt int) bool {
 	for _, l := range s.requests {
 		if !l.guest {
 			here++
-			pages += s.pool.PagesFor(len(l.tokens) + 1)
+			pages += s.pool.PagesFor(len(l.sequence()) + 1)
 		}
 	}
 	s.crowded = pages > s.pool.Pages() && here > 0

@@ -60,6 +60,9 @@ func (t *target) algorithmFor(name string, p router.Params) (router.Algorithm, e
 		if role.Route == nil {
 			return nil, fmt.Errorf("algorithm %q has no route function for model %d", name, i)
 		}
+		if role.Draft && !role.Keep {
+			return nil, fmt.Errorf("algorithm %q: model %d drafts, and does not keep what it samples; what is drafted must be kept", name, i)
+		}
 		if role.Needs.Head {
 			if err := t.checkHead(name, i); err != nil {
 				return nil, err

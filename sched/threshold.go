@@ -104,6 +104,15 @@ func (s *subserver) tokenLimit() int {
 	return limit
 }
 
+// rowLimit is the most rows that fit in a step. Each is at a token.
+func (s *subserver) rowLimit() int {
+	limit := s.tokenLimit()
+	if s.info.MaxRows > 0 {
+		limit = min(limit, s.info.MaxRows)
+	}
+	return limit
+}
+
 // batchLimit is the most requests that fit in a step.
 func (s *subserver) batchLimit() int {
 	limit := s.engine.options.MaxBatch

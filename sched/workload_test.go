@@ -27,7 +27,7 @@ type shape struct {
 }
 
 var answering = []string{"small", "large", "middle", "stitch", "half", "backward", "visit", "mix", "cascade", "ensemble", "query", "nats", "dice",
-	"citer", "r2r", "co-llm", "query-head"}
+	"citer", "r2r", "co-llm", "query-head", "drafts", "drafts-of-1", "guess", "doubt"}
 
 // random draws a request of every kind that a client may send.
 func (s *shape) random(rng *rand.Rand, i int) sched.Request {
@@ -59,6 +59,9 @@ func (s *shape) random(rng *rand.Rand, i int) sched.Request {
 	}
 	if r.Target == "stitch" && rng.IntN(2) == 0 {
 		r.Params = router.Params{Threshold: ptr([]float64{0, 0.01, 0.1, 0.3, 1}[rng.IntN(5)])}
+	}
+	if r.Target == "drafts" && rng.IntN(2) == 0 {
+		r.Params = router.Params{Draft: ptr(1 + rng.IntN(router.SpeculativeMost))}
 	}
 	if r.Target == "visit" && rng.IntN(4) == 0 {
 		r.Algorithm = "r-stitch"

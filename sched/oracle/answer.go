@@ -12,6 +12,15 @@ import (
 // keep commits the token of a row and reports whether the answer is over.
 func (l *loop) keep(row router.Row) bool {
 	info := sched.TokenInfo{Model: l.active, LogProb: row.LogProb, Entropy: row.Entropy, Score: l.score(row), Handoffs: l.handoffs}
+	if len(l.draft) > 0 {
+		if info.Drafted = l.draft[0].Token == row.Token; info.Drafted {
+			l.draft = l.draft[1:]
+			a := &l.answer
+			a.Drafted, a.Accepted = a.Drafted+1, a.Accepted+1
+		} else {
+			l.reject()
+		}
+	}
 	if l.request.Trace {
 		info.Discarded = l.discards
 	}
@@ -23,6 +32,11 @@ func (l *loop) keep(row router.Row) bool {
 	a := &l.answer
 	a.Tokens, a.Infos = append(a.Tokens, row.Token), append(a.Infos, info)
 	a.Discarded += len(l.discards)
+	for _, d := range l.discards {
+		if d.Draft {
+			a.Drafted++
+		}
+	}
 	a.Handoffs += l.handoffs
 	l.discards, l.handoffs = nil, 0
 
@@ -49,6 +63,12 @@ func (l *loop) score(row router.Row) *sched.Score {
 		return nil
 	}
 	return &sched.Score{Value: value, Threshold: s.At}
+}
+
+// reject throws the drafts away that are left.
+func (l *loop) reject() {
+	l.discards = append(l.discards, l.draft...)
+	l.draft = nil
 }
 
 // render turns all tokens so far into text, from the first to the last, and reports whether a stop string is in it; the

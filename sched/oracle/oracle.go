@@ -36,6 +36,8 @@ type Answer struct {
 	Text      string
 	Finish    sched.FinishReason
 	Discarded int
+	Drafted   int // tokens that a model drafted and another one judged
+	Accepted  int // those of them that stand in the answer
 	Handoffs  int
 }
 
@@ -54,16 +56,25 @@ func Run(route Route, r sched.Request) (Answer, error) {
 			return l.answer, err
 		}
 		to := l.roles[l.active].Route(l.view(row))
-		if to == router.Stay || l.roles[l.active].Keep {
+		if l.roles[l.active].Draft {
+			l.draft = append(l.draft, sched.Discard{Model: l.active, Token: row.Token, LogProb: row.LogProb, Entropy: row.Entropy, Score: l.score(row), Draft: true})
+		} else if to == router.Stay || l.roles[l.active].Keep {
 			if l.keep(row) {
 				return l.answer, nil
 			}
 		} else {
+			l.reject()
 			l.discards = append(l.discards, sched.Discard{Model: l.active, Token: row.Token, LogProb: row.LogProb, Entropy: row.Entropy, Score: l.score(row)})
 		}
 		if to != router.Stay {
+			if !l.roles[l.active].Draft {
+				l.reject()
+			}
 			l.handoffs++
 			l.active = router.ModelOf(l.active, to)
+			if l.roles[l.active].Draft {
+				l.reject()
+			}
 		}
 		if l.handoffs > len(route.Models) {
 			return l.answer, fmt.Errorf("%d handoffs without a token", l.handoffs)
@@ -81,8 +92,9 @@ type loop struct {
 	most     int     // tokens of a finished sequence
 	end      []int32 // end-of-sequence ids of any model
 	sequence []int32
-	cached   []int // [models] tokens of the sequence in the model's cache
-	active   int   // the model that writes
+	cached   []int           // [models] tokens of the sequence in the model's cache
+	active   int             // the model that writes
+	draft    []sched.Discard // tokens that may follow the sequence: of a model that drafts, then of one that judges them
 	discards []sched.Discard
 	handoffs int
 	answer   Answer
@@ -105,7 +117,7 @@ func newLoop(route Route, r sched.Request) (*loop, error) {
 	for i, m := range route.Models {
 		role := a.Role(i, len(route.Models), l.params)
 		if rule := ruleOf(name, i, l.params); rule != nil {
-			role.Route, role.Keep, role.Start = rule.route, rule.keep, rule.start
+			role.Route, role.Keep, role.Start, role.Draft = rule.route, rule.keep, rule.start, rule.draft
 		}
 		if role.Needs.Head && (i != 0 || route.Head == nil) {
 			return nil, fmt.Errorf("algorithm %q needs a router head for model %q, which has none", name, m.Name)
@@ -132,24 +144,32 @@ func newLoop(route Route, r sched.Request) (*loop, error) {
 	return l, nil
 }
 
-// extend brings the cache of the active model to the end of the sequence and returns the row of its last token.
+// extend brings the cache of the active model to the end of the sequence, with the drafts of a model that drafts, and returns the
+// row of its last token. One row at a time: drafts of others are not looked at here.
 func (l *loop) extend() (router.Row, error) {
 	m, cached := &l.route.Models[l.active], &l.cached[l.active]
-	*cached = min(*cached, len(l.sequence)-1) // the last token at least, for its row
+	sequence := slices.Clone(l.sequence)
+	if l.roles[l.active].Draft {
+		for _, d := range l.draft {
+			sequence = append(sequence, d.Token)
+		}
+	}
+	*cached = min(*cached, len(sequence)-1)                    // the last token at least, for its row
+	defer func() { *cached = min(*cached, len(l.sequence)) }() // drafts may not last
 	pages := make([]int32, m.Info.Pages)
 	for i := range pages {
 		pages[i] = int32(i)
 	}
 	for {
-		n := len(l.sequence) - *cached
+		n := len(sequence) - *cached
 		if m.Info.MaxTokens > 0 {
 			n = min(n, m.Info.MaxTokens)
 		}
 		end := *cached + n
 		used := (end + m.Info.PageTokens - 1) / m.Info.PageTokens
-		b := sched.Batch{Segments: []sched.Segment{{Tokens: l.sequence[*cached:end], Position: *cached, Pages: pages[:used]}}}
-		if end == len(l.sequence) {
-			b.Rows = []sched.Row{l.row(n - 1)}
+		b := sched.Batch{Segments: []sched.Segment{{Tokens: sequence[*cached:end], Position: *cached, Pages: pages[:used]}}}
+		if end == len(sequence) {
+			b.Rows = []sched.Row{l.row(n-1, sequence)}
 		}
 		if err := m.Runner.Step(&b); err != nil {
 			return router.Row{}, fmt.Errorf("model %q: %w", m.Name, err)
@@ -161,7 +181,7 @@ func (l *loop) extend() (router.Row, error) {
 	}
 }
 
-func (l *loop) row(offset int) sched.Row {
+func (l *loop) row(offset int, sequence []int32) sched.Row {
 	needs := l.roles[l.active].Needs
 	needs.Top = max(needs.Top, l.request.Top)
 	var head sched.Head
@@ -172,7 +192,7 @@ func (l *loop) row(offset int) sched.Row {
 	row := sched.Row{Head: head, Offset: offset, Needs: needs, Vocab: l.vocab, Stream: l.stream(), Sampling: &l.request.Sampling}
 	if s := l.request.Sampling; s.PresencePenalty != 0 || s.FrequencyPenalty != 0 || s.RepetitionPenalty != 0 && s.RepetitionPenalty != 1 {
 		row.History = &sched.History{}
-		row.History.Add(l.sequence...)
+		row.History.Add(sequence...)
 	}
 	return row
 }
@@ -187,6 +207,15 @@ func (l *loop) stream() uint32 {
 func (l *loop) view(row router.Row) router.View {
 	top := min(l.roles[l.active].Needs.Top, len(row.TopIDs))
 	row.TopIDs, row.TopLogits = row.TopIDs[:top], row.TopLogits[:top]
-	return router.View{Model: l.active, Models: len(l.route.Models), Vocab: l.vocab, Tokens: l.sequence,
+	at := len(l.sequence) // where the token of the row stands
+	var draft []int32
+	for _, d := range l.draft {
+		draft = append(draft, d.Token)
+	}
+	if l.roles[l.active].Draft {
+		at += len(draft)
+	}
+	ends := at+1 == l.most || !l.request.IgnoreEnd && slices.Contains(l.end, row.Token)
+	return router.View{Model: l.active, Models: len(l.route.Models), Vocab: l.vocab, Tokens: l.sequence, Draft: draft, Left: l.most - at, Ends: ends,
 		Prompt: len(l.request.Prompt), Params: l.params, Seed: l.request.Sampling.Seed, Choice: l.request.Sampling.Choice, Row: row}
 }

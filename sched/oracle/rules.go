@@ -10,6 +10,7 @@ import (
 // by their own functions, so that only the scheduler is.
 type rule struct {
 	keep  bool
+	draft bool
 	start func(router.View) int
 	route func(router.View) router.Destination
 }
@@ -40,6 +41,19 @@ func ruleOf(algorithm string, model int, p router.Params) *rule {
 	}
 	back := &rule{keep: true, route: func(router.View) router.Destination { return 1 }}
 	switch {
+	case algorithm == router.SpeculativeName && model == 0:
+		most := 4
+		if p.Draft != nil {
+			most = *p.Draft
+		}
+		return &rule{keep: true, draft: true, start: func(router.View) int { return 1 }, route: large(func(v router.View) bool {
+			return len(v.Draft)+1 == most || v.Left == 2 || v.Ends
+		})}
+	case algorithm == router.SpeculativeName:
+		return &rule{keep: true, route: large(func(v router.View) bool { // back to the small one
+			as := len(v.Draft) > 0 && v.Draft[0] == v.Row.Token
+			return !as && v.Left != 2
+		})}
 	case algorithm == router.RStitchName:
 		unsure := func(v router.View) bool { return float64(v.Row.Entropy)/math.Log(float64(v.Vocab)) > threshold(0.03) }
 		if model == 0 {

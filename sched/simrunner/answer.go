@@ -11,13 +11,13 @@ import (
 // gives the signals; together with the sampling parameters it gives the token.
 func (r *Runner) answer(s *sched.Segment, row *sched.Row) error {
 	length := s.Position + row.Offset + 1
-	h := mix(r.model.Seed)
+	h, common := mix(r.model.Seed), mix(0)
 	for p := range length {
 		t := *r.cell(s, p)
 		if t < 0 {
 			return fmt.Errorf("position %d of %d is not in the cache", p, length)
 		}
-		h = mix(h ^ uint64(t))
+		h, common = mix(h^uint64(t)), mix(common^uint64(t))
 	}
 	if err := r.checkHistory(s, row, length); err != nil {
 		return err
@@ -33,7 +33,11 @@ func (r *Runner) answer(s *sched.Segment, row *sched.Row) error {
 	row.Out.LogSumExp = float32(10 * uniform(mix(h^4)))
 	row.Out.LogProb = float32(-entropy * uniform(mix(h^5)))
 
-	row.Out.Token = r.token(h, length, row)
+	own := h
+	if uniform(mix(h^20)) < r.model.Accord {
+		own = common
+	}
+	row.Out.Token = r.token(own, length, row)
 	n := min(row.Needs.Top, row.Vocab)
 	row.Out.TopIDs, row.Out.TopLogits = take(&r.ids, n), take(&r.floats, n)
 	first := mix(h^6) % uint64(row.Vocab)

@@ -18,6 +18,8 @@ type Model struct {
 	MaxContext int    // default: what the pages hold
 	EndIDs     []int32
 	EndRate    float64 // share of tokens that are an end-of-sequence id
+	// Accord is the share of tokens that the model draws as all models do that have it, where they draw at all.
+	Accord float64
 	// Sure is the share of positions at which the model is certain (entropy below 0.01 nats); at the others the
 	// entropy lies anywhere up to that of the uniform distribution.
 	Sure float64

@@ -10,7 +10,7 @@ import (
 type System struct {
 	Requests  int         // live requests, N
 	P         [][]float64 // P[i][j]: probability that a request goes to j after a step on i; rows sum to 1
-	C         [][]float64 // C[i][j]: tokens committed with that move, 0 or 1
+	C         [][]float64 // C[i][j]: mean number of tokens committed with that move
 	Latencies []Latency   // [models]
 	Shared    bool        // the models take turns on one device; otherwise each has its own
 }
