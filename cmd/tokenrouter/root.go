@@ -16,7 +16,7 @@ where it is not, a large one takes over, and hands back when the going is easy a
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServeCommand(), newRunCommand(), newBenchCommand(), newInspectCommand(), newTokenizeCommand(), newQuantizeCommand(), newCollectCommand(),
+	root.AddCommand(newServeCommand(), newRunCommand(), newBenchCommand(), newPullCommand(), newListCommand(), newRemoveCommand(), newInspectCommand(), newTokenizeCommand(), newQuantizeCommand(), newCollectCommand(),
 		newPlanCommand(), newSimulateCommand(), newVersionCommand())
 	return root
 }

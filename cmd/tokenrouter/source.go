@@ -2,33 +2,40 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tokenrouter/tokenrouter/models/catalogue"
+	"github.com/tokenrouter/tokenrouter/models/store"
 	"github.com/tokenrouter/tokenrouter/server/config"
 )
 
 // source are the flags that say which models to run.
 type source struct {
-	config, small, large, library string
-	demo                          bool
-	threads                       int
+	config, small, large, pair, library string
+	demo                                bool
+	threads                             int
 }
 
 func (s *source) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&s.config, "config", "c", "", "configuration `FILE`; default: ./tokenrouter.yaml, then ~/.config/tokenrouter/config.yaml")
-	f.StringVar(&s.small, "small", "", "GGUF `FILE` of the small model, instead of a configuration; with --large")
-	f.StringVar(&s.large, "large", "", "GGUF `FILE` of the large model; with --small")
+	f.StringVar(&s.small, "small", "", "GGUF `FILE` of the small model, or the name of one that was pulled, instead of a configuration; with --large")
+	f.StringVar(&s.large, "large", "", "GGUF `FILE` of the large model, or the name of one that was pulled; with --small")
+	f.StringVar(&s.pair, "pair", "", "`NAME` of a pair of the catalogue that was pulled; tokenrouter list --all shows them")
 	f.BoolVar(&s.demo, "demo", false, "use the pair of models that is built in; it solves word problems")
 	f.StringVar(&s.library, "library", "", "native library to load, `FILE`; default: the one built in")
 	f.IntVar(&s.threads, "threads", 0, "threads of the CPU device; 0: as configured, or all cores")
-	cmd.MarkFlagsMutuallyExclusive("config", "small", "demo")
-	cmd.MarkFlagsMutuallyExclusive("config", "large", "demo")
+	cmd.MarkFlagsMutuallyExclusive("config", "small", "pair", "demo")
+	cmd.MarkFlagsMutuallyExclusive("config", "large", "pair", "demo")
 	cmd.MarkFlagsRequiredTogether("small", "large")
 	for _, name := range []string{"small", "large"} {
 		_ = cmd.MarkFlagFilename(name, "gguf") // fails only for a flag that does not exist
 	}
+	_ = cmd.RegisterFlagCompletionFunc("pair", cobra.FixedCompletions(append(catalogue.PairNames(), config.DemoRoute), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.MarkFlagFilename("config", "yaml", "yml", "json")
 }
 
@@ -53,8 +60,18 @@ func (s *source) read() (*config.Config, error) {
 	switch {
 	case s.demo:
 		return config.Demo()
+	case s.pair != "":
+		return pulledPair(s.pair)
 	case s.small != "":
-		return config.Pair(s.small, s.large)
+		small, err := modelFile(s.small)
+		if err != nil {
+			return nil, fmt.Errorf("--small: %w", err)
+		}
+		large, err := modelFile(s.large)
+		if err != nil {
+			return nil, fmt.Errorf("--large: %w", err)
+		}
+		return config.Pair(small, large)
 	}
 	file := s.config
 	if file == "" {
@@ -64,4 +81,28 @@ func (s *source) read() (*config.Config, error) {
 		}
 	}
 	return config.Load(file)
+}
+
+// pulledPair is the configuration of a pair of the catalogue, if its models are here.
+func pulledPair(name string) (*config.Config, error) {
+	cfg, err := config.CataloguePair(name)
+	if err != nil {
+		return nil, fmt.Errorf("--pair: %w", err)
+	}
+	if p := catalogue.FindPair(name); p != nil {
+		for _, model := range p.Models {
+			if _, err := store.File(model); errors.Is(err, store.ErrAbsent) {
+				return nil, fmt.Errorf("--pair: model %s %w; get what is missing of the pair with: tokenrouter pull %s", model, store.ErrAbsent, name)
+			}
+		}
+	}
+	return cfg, nil
+}
+
+// modelFile is the file that a flag names: one at that path, or else a model that was pulled.
+func modelFile(name string) (string, error) {
+	if _, err := os.Stat(name); err == nil || filepath.Base(name) != name || filepath.Ext(name) == ".gguf" {
+		return name, nil // what is wrong with a path is said when it is opened
+	}
+	return store.File(name)
 }

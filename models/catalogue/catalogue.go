@@ -1,7 +1,8 @@
-// Package catalogue knows models by a name of its own, so that a configuration need not name a file. It holds the models
-// that the program carries.
+// Package catalogue knows models by names of its own, so that a configuration need not name a file: those that the program
+// carries, and those that can be downloaded, with the pairs of them that go together (catalogue.yaml).
 //
-// Models are loaded from files: one that is asked for is extracted to the user's cache directory, under its content hash.
+// Models are loaded from files: a carried one that is asked for is extracted to the user's cache directory, under its content
+// hash. Package store has those that were downloaded.
 package catalogue
 
 import (
@@ -27,14 +28,14 @@ const (
 
 var carried = map[string]string{DemoSmall: "small.gguf", DemoLarge: "large.gguf"}
 
-// Names lists all models, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(carried)) }
+// Carried lists the models that the program carries, sorted.
+func Carried() []string { return slices.Sorted(maps.Keys(carried)) }
 
-// File returns the path of a GGUF file that holds the named model. Safe for concurrent use, also by several processes.
-func File(name string) (string, error) {
+// CarriedFile returns the path of a GGUF file that holds the named model, one of those that the program carries. Safe for concurrent use, also by several processes.
+func CarriedFile(name string) (string, error) {
 	file, ok := carried[name]
 	if !ok {
-		return "", fmt.Errorf("no model of the catalogue is called %q, expected one of %s", name, strings.Join(Names(), ", "))
+		return "", fmt.Errorf("no model of the catalogue is called %q, expected one of %s", name, strings.Join(Carried(), ", "))
 	}
 	content, err := fs.ReadFile(pair.Files, file)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 
 func TestCarriedModels(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	require.Equal(t, []string{DemoLarge, DemoSmall}, Names())
+	require.Equal(t, []string{DemoLarge, DemoSmall}, Carried())
 	var size int64
 	var files []*models.Model
 	for _, name := range []string{DemoSmall, DemoLarge} {
-		path, err := File(name)
+		path, err := CarriedFile(name)
 		require.NoError(t, err)
 		m, err := models.Open(path)
 		require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestCarriedModels(t *testing.T) {
 // The template writes what the models were trained on: a role's token before each text, an end after the assistant's only.
 func TestChatTemplate(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	path, err := File(DemoSmall)
+	path, err := CarriedFile(DemoSmall)
 	require.NoError(t, err)
 	m, err := models.Open(path)
 	require.NoError(t, err)
@@ -57,13 +57,13 @@ func TestChatTemplate(t *testing.T) {
 }
 
 func TestUnknownName(t *testing.T) {
-	_, err := File("demo-huge")
+	_, err := CarriedFile("demo-huge")
 	require.ErrorContains(t, err, `no model of the catalogue is called "demo-huge", expected one of demo-large, demo-small`)
 }
 
 func TestNoCacheDirectory(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "/proc/nowhere")
-	_, err := File(DemoSmall)
+	_, err := CarriedFile(DemoSmall)
 	require.ErrorContains(t, err, "XDG_CACHE_HOME")
 }
 

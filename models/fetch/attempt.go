@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ func (f *Fetcher) attempt(ctx context.Context, r Request, p *part) error {
 	timer := time.AfterFunc(stall, func() { cancel(errStalled) })
 	defer timer.Stop()
 
-	answer, hops, err := f.ask(ctx, r, p)
+	answer, hops, err := f.ask(ctx, http.MethodGet, r, p)
 	if err != nil {
 		if context.Cause(ctx) == errStalled {
 			err = &temporary{err: errStalled}
@@ -39,7 +40,7 @@ func (f *Fetcher) attempt(ctx context.Context, r Request, p *part) error {
 	if err != nil || done {
 		return err
 	}
-	if err := f.room(r.To, p.whole(r)-p.size); err != nil {
+	if err := f.Room(filepath.Dir(r.To), p.whole(r)-p.size); err != nil {
 		return err
 	}
 	err = f.copy(answer.Body, r, p, func() { timer.Reset(stall) })
@@ -53,7 +54,7 @@ func (f *Fetcher) attempt(ctx context.Context, r Request, p *part) error {
 func (p *part) whole(r Request) int64 { return max(p.Total, r.Bytes) }
 
 // ask sends the request and follows its redirects.
-func (f *Fetcher) ask(ctx context.Context, r Request, p *part) (*http.Response, []http.Header, error) {
+func (f *Fetcher) ask(ctx context.Context, method string, r Request, p *part) (*http.Response, []http.Header, error) {
 	var hops []http.Header
 	client := &http.Client{Transport: f.Transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		if len(via) >= 10 {
@@ -69,7 +70,7 @@ func (f *Fetcher) ask(ctx context.Context, r Request, p *part) (*http.Response, 
 		hops = append(hops, next.Response.Header)
 		return nil
 	}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, method, r.URL, http.NoBody)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,6 +90,21 @@ func (f *Fetcher) ask(ctx context.Context, r Request, p *part) (*http.Response, 
 		return nil, nil, passing("cannot reach the host: %w", err)
 	}
 	return answer, hops, nil
+}
+
+// Length asks how long a file is, for a reckoning before its download; 0: the host does not say.
+func (f *Fetcher) Length(ctx context.Context, r Request) int64 {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	answer, _, err := f.ask(ctx, http.MethodHead, r, &part{})
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return 0
+	}
+	return max(answer.ContentLength, 0)
 }
 
 // accept looks at the head of an answer: whether its body goes on where the part ends. It prepares the part, and returns

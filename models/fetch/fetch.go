@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -153,13 +152,12 @@ func (f *Fetcher) progress(p Progress) {
 	}
 }
 
-// room says whether the disk can take so many bytes more.
-func (f *Fetcher) room(to string, bytes int64) error {
+// Room says whether the disk of a directory can take so many bytes more; the error wraps ErrSpace.
+func (f *Fetcher) Room(dir string, bytes int64) error {
 	ask := f.Free
 	if ask == nil {
 		ask = FreeSpace
 	}
-	dir := filepath.Dir(to)
 	free, err := ask(dir)
 	if err != nil {
 		return nil // a file system that does not tell may still have room; writing will show

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tokenrouter/tokenrouter/internal/suggest"
 	"github.com/tokenrouter/tokenrouter/models/chat"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
-	"github.com/tokenrouter/tokenrouter/server/internal/suggest"
 	"github.com/tokenrouter/tokenrouter/server/openai"
 )
 

@@ -52,7 +52,10 @@ func TestModelsOfTheCatalogue(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, loader)
 	_, err = NewLoader(parse(t, `models: [{name: a, path: "catalogue:demo-smal"}]`), Options{})
-	require.ErrorContains(t, err, `models[0].path: model "a": no model of the catalogue is called "demo-smal", expected one of demo-large, demo-small`)
+	require.ErrorContains(t, err, `models[0].path: model "a": model demo-smal is not on this machine; did you mean demo-small?`)
+	t.Setenv("TOKENROUTER_MODELS", t.TempDir())
+	_, err = NewLoader(parse(t, `models: [{name: a, path: "catalogue:qwen3-8b"}]`), Options{})
+	require.ErrorContains(t, err, "get it (5.1 GB) with: tokenrouter pull qwen3-8b")
 }
 
 // running is a server that was started by Serve.

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/tokenrouter/tokenrouter/models"
-	"github.com/tokenrouter/tokenrouter/models/catalogue"
 	"github.com/tokenrouter/tokenrouter/models/chat"
 	"github.com/tokenrouter/tokenrouter/models/heads"
+	"github.com/tokenrouter/tokenrouter/models/store"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/server/config"
 )
@@ -109,7 +109,7 @@ func readTemplate(path string) (string, error) {
 // fileOf is the file that a model's path means.
 func fileOf(path string) (string, error) {
 	if name, ok := strings.CutPrefix(path, config.CataloguePrefix); ok {
-		return catalogue.File(name)
+		return store.File(name)
 	}
 	return path, nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tokenrouter/tokenrouter/server/internal/suggest"
+	"github.com/tokenrouter/tokenrouter/internal/suggest"
 )
 
 // defaultDevice is there without being named in the file.

@@ -224,3 +224,21 @@ func TestSchemaDescribesItsKeys(t *testing.T) {
 		}
 	}
 }
+
+func TestCataloguePair(t *testing.T) {
+	c, err := CataloguePair("qwen3-0.6b-32b")
+	require.NoError(t, err)
+	require.Equal(t, "catalogue:qwen3-0.6b", c.Models[0].Path)
+	require.Equal(t, []string{"qwen3-0.6b", "qwen3-32b"}, c.Routes[0].Models)
+	require.Equal(t, "qwen3-0.6b-32b", c.Routes[0].Name)
+	// 8192 tokens of 28 and 64 layers with 8 heads of 128 dimensions, keys and values, 2 bytes each.
+	require.EqualValues(t, 8192*(28+64)*8*128*2*2, c.Devices[0].KVMemory)
+	c, err = CataloguePair("qwen2.5-coder-0.5b-1.5b")
+	require.NoError(t, err)
+	require.EqualValues(t, 1<<30, c.Devices[0].KVMemory)
+	c, err = CataloguePair("demo")
+	require.NoError(t, err)
+	require.Equal(t, "demo", c.Routes[0].Name)
+	_, err = CataloguePair("qwen3-0.6b-9b")
+	require.ErrorContains(t, err, `no pair called "qwen3-0.6b-9b"; did you mean qwen3-0.6b-8b?`)
+}

@@ -1,9 +1,13 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/tokenrouter/tokenrouter/internal/suggest"
+	"github.com/tokenrouter/tokenrouter/models/catalogue"
 )
 
 // PairRoute is the name of the route that [Pair] makes.
@@ -50,6 +54,30 @@ func Demo() (*Config, error) {
 		"routes": []any{
 			map[string]any{"name": DemoRoute, "algorithm": "r-stitch", "models": []any{demoSmall, demoLarge}, "threshold": demoThreshold},
 		},
+	}, source{})
+}
+
+// CataloguePair makes the configuration of a pair of the catalogue, or of the pair that the program carries (DemoRoute). The
+// route is named after the pair, and the cache has room for [catalogue.CacheTokens] tokens.
+func CataloguePair(name string) (*Config, error) {
+	if name == DemoRoute {
+		return Demo()
+	}
+	p := catalogue.FindPair(name)
+	if p == nil {
+		names := append(catalogue.PairNames(), DemoRoute)
+		return nil, fmt.Errorf("the catalogue has no pair called %q%s; there are: %s", name, suggest.Phrase(name, names), strings.Join(names, ", "))
+	}
+	cache := max(p.CacheBytes(), 1<<30) // the default of kv_memory
+	return build(map[string]any{
+		"models": []any{
+			map[string]any{"name": p.Models[0], "path": CataloguePrefix + p.Models[0]},
+			map[string]any{"name": p.Models[1], "path": CataloguePrefix + p.Models[1]},
+		},
+		"routes": []any{
+			map[string]any{"name": p.Name, "algorithm": "r-stitch", "models": []any{p.Models[0], p.Models[1]}},
+		},
+		"devices": []any{map[string]any{"name": defaultDevice, "kv_memory": fmt.Sprintf("%dMiB", (cache+1<<20-1)>>20)}},
 	}, source{})
 }
 

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/tokenrouter/tokenrouter/server/internal/suggest"
+	"github.com/tokenrouter/tokenrouter/internal/suggest"
 )
 
 //go:embed schema.json

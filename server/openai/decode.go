@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/tokenrouter/tokenrouter/server/internal/suggest"
+	"github.com/tokenrouter/tokenrouter/internal/suggest"
 )
 
 // decode reads one JSON object into a request. The error is nil or an *Error.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/tokenrouter/tokenrouter/server/internal/suggest"
+	"github.com/tokenrouter/tokenrouter/internal/suggest"
 )
 
 // rule says what to do with a field that the server knows but does not act on.
