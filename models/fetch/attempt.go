@@ -28,7 +28,7 @@ func (f *Fetcher) attempt(ctx context.Context, r Request, p *part) error {
 
 	answer, hops, err := f.ask(ctx, http.MethodGet, r, p)
 	if err != nil {
-		if context.Cause(ctx) == errStalled {
+		if errors.Is(context.Cause(ctx), errStalled) {
 			err = &temporary{err: errStalled}
 		}
 		return err
@@ -44,7 +44,7 @@ func (f *Fetcher) attempt(ctx context.Context, r Request, p *part) error {
 		return err
 	}
 	err = f.copy(answer.Body, r, p, func() { timer.Reset(stall) })
-	if context.Cause(ctx) == errStalled {
+	if errors.Is(context.Cause(ctx), errStalled) {
 		return &temporary{err: errStalled}
 	}
 	return err
