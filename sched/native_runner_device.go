@@ -44,6 +44,12 @@ func OpenNativeDevice(o NativeOptions) (*NativeDevice, error) {
 // Library is one line for a log: which library, from where, its version and digest.
 func (d *NativeDevice) Library() string { return d.library.String() }
 
+// NativeABI is the version of the native library's interface that this program is written for.
+const NativeABI = bindings.ABIVersion
+
+// LibraryPath is the file that was loaded. One that the program carries may be gone from there already.
+func (d *NativeDevice) LibraryPath() string { return d.library.Path() }
+
 // Threads is the number of threads that a step runs on.
 func (d *NativeDevice) Threads() int { return d.info.Threads }
 

@@ -28,6 +28,15 @@ func (m *Model) Size() (bytes int64, exact bool) {
 	return int64(float64(m.Parameters) * bits[m.Quantization] / 8), false
 }
 
+// ReadPerToken is about how many bytes of weights are read for each token that is written.
+func (m *Model) ReadPerToken() int64 {
+	size, _ := m.Size()
+	if m.Active > 0 {
+		return int64(float64(size) * float64(m.Active) / float64(m.Parameters))
+	}
+	return size
+}
+
 // KVBytes is how many bytes the keys and values of one token take, as half floats.
 func (m *Model) KVBytes() int64 {
 	return 2 * int64(m.Layers) * int64(m.KVHeads) * int64(m.HeadDim) * 2

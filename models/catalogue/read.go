@@ -19,7 +19,8 @@ type Model struct {
 	Bytes        int64  `yaml:"bytes" json:"bytes,omitempty"`   // of the file; 0: not on record
 	SHA256       string `yaml:"sha256" json:"sha256,omitempty"` // "": not on record
 	Quantization string `yaml:"quantization" json:"quantization"`
-	Parameters   int64  `yaml:"parameters" json:"parameters"` // in the file, embeddings included
+	Parameters   int64  `yaml:"parameters" json:"parameters"`   // in the file, embeddings included
+	Active       int64  `yaml:"active" json:"active,omitempty"` // of them, those that a token goes through; 0: all
 	Layers       int    `yaml:"layers" json:"layers"`
 	KVHeads      int    `yaml:"kv_heads" json:"kv_heads"`
 	HeadDim      int    `yaml:"head_dim" json:"head_dim"`

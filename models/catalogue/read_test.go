@@ -71,6 +71,9 @@ func TestMemory(t *testing.T) {
 	size, exact = Find("qwen3-0.6b").Size()
 	require.False(t, exact)
 	require.EqualValues(t, 633303040, size)
+	require.EqualValues(t, 633303040, Find("qwen3-0.6b").ReadPerToken())
+	// 30,532,122,624 x 5.03 / 8 bytes, of which a token reads 3,041,867,776 / 30,532,122,624.
+	require.InEpsilon(t, 3041867776*5.03/8, Find("qwen3-30b-a3b").ReadPerToken(), 1e-6)
 	// The estimate for Q4_K_M is that of the file on record: 1,777,088,000 x 5.03 / 8 is within 0.1 % of it.
 	size, _ = Find("r1-distill-1.5b").Size()
 	require.InEpsilon(t, 1117320768, size, 0.001)

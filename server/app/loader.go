@@ -209,3 +209,18 @@ func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.M
 		Threshold: l.threshold(m.Name), MaxWait: time.Duration(b.MaxWait),
 	}
 }
+
+// Memory is how many bytes weights and KV caches will take: as much as the files, and what the devices are given for the caches.
+func (l *Loader) Memory() int64 {
+	var total int64
+	devices := map[string]bool{}
+	for i := range l.plan.models {
+		m := &l.plan.models[i]
+		total += m.file.Info().Size
+		if d, ok := l.plan.cfg.Device(m.Device); ok && !devices[m.Device] {
+			devices[m.Device] = true
+			total += int64(d.KVMemory)
+		}
+	}
+	return total
+}
