@@ -17,6 +17,6 @@ where it is not, a large one takes over, and hands back when the going is easy a
 		SilenceErrors: true,
 	}
 	root.AddCommand(newServeCommand(), newRunCommand(), newBenchCommand(), newPullCommand(), newListCommand(), newRemoveCommand(), newInspectCommand(), newTokenizeCommand(), newQuantizeCommand(), newCollectCommand(),
-		newPlanCommand(), newSimulateCommand(), newDoctorCommand(), newVersionCommand())
+		newPlanCommand(), newSimulateCommand(), newDoctorCommand(), newPsCommand(), newVersionCommand())
 	return root
 }

@@ -27,7 +27,14 @@ func (s *Server) listRoutes(c *gin.Context) {
 		}
 	}
 	for i := range snap.Models {
-		list.Models = append(list.Models, modelState(&snap.Models[i]))
+		m := modelState(&snap.Models[i])
+		if t, err := find(state.targets, m.ID); err == nil {
+			m.Memory = t.Memory
+		}
+		list.Models = append(list.Models, m)
+	}
+	if s.options.Resident != nil {
+		list.Resident = s.options.Resident()
 	}
 	s.write(c, http.StatusOK, list)
 }

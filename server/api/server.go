@@ -31,6 +31,7 @@ type Options struct {
 	// takes it for dead; default 15 s.
 	PingInterval time.Duration
 	Loading      func() []Loading // what is being loaded while the server is not ready; may be nil
+	Resident     func() int64     // memory of the process in bytes, for /v1/routes; may be nil
 	Metrics      http.Handler     // answers /metrics; nil: there is no such page
 }
 

@@ -71,6 +71,7 @@ type Target struct {
 	Created     time.Time
 	Fingerprint string // of what decides the answers: models, their files, algorithm and parameters
 	Text        Text
+	Memory      *openai.MemoryState // of a model alone; nil: not known
 }
 
 // route reports whether the target is a route rather than a model alone.

@@ -175,6 +175,7 @@ func (l *Loader) engine(r *Runtime) error {
 	}
 	started = true
 	r.Engine, r.Targets = engine, l.targets(o)
+	r.account(o)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/api"
+	"github.com/tokenrouter/tokenrouter/server/openai"
 )
 
 // Runtime is a running engine with what it stands on.
@@ -47,6 +48,26 @@ func (l *Loader) targets(o sched.Options) []api.Target {
 		list = append(list, l.target(o, sched.RouteOptions{Name: m.Name, Algorithm: router.SingleName, Models: []string{m.Name}}))
 	}
 	return list
+}
+
+// account notes what memory each model takes.
+func (r *Runtime) account(o sched.Options) {
+	for _, d := range r.devices {
+		for _, m := range d.models {
+			for i := range r.Targets {
+				t := &r.Targets[i]
+				if t.Name != m.Name || len(t.Models) > 1 {
+					continue
+				}
+				t.Memory = &openai.MemoryState{Weights: m.native.Info().WeightBytes}
+				for _, of := range o.Models {
+					if runner, ok := of.Runner.(*sched.NativeRunner); ok && of.Name == m.Name {
+						t.Memory.KV = runner.KVBytes() * uint64(of.Info.Capacity())
+					}
+				}
+			}
+		}
+	}
 }
 
 // target puts together what the models of a route have in common.

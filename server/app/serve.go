@@ -15,6 +15,7 @@ import (
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/api"
 	"github.com/tokenrouter/tokenrouter/server/config"
+	"github.com/tokenrouter/tokenrouter/server/machine"
 	"github.com/tokenrouter/tokenrouter/server/metrics"
 )
 
@@ -137,7 +138,7 @@ func newServer(cfg *config.Config, l *Loader, o Options, m *metrics.Metrics) *se
 	base, cancel := context.WithCancelCause(context.Background())
 	a := api.New(api.Options{
 		Log: o.Log, MaxBody: int64(cfg.Server.MaxBody), MaxPrompts: cfg.Batching.MaxLive + cfg.Batching.MaxQueue,
-		RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress, Metrics: m.Handler(),
+		RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress, Resident: machine.Resident, Metrics: m.Handler(),
 	})
 	return &server{api: a, cancel: cancel, log: o.Log, http: &http.Server{
 		Handler: a, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

@@ -8,6 +8,8 @@ type RouteList struct {
 	Policy string       `json:"policy"` // of batching: eager, lazy, step-sync or model-sync
 	Live   int          `json:"live"`   // requests being answered
 	Queue  int          `json:"queue"`  // requests that wait to be admitted
+
+	Resident int64 `json:"resident,omitzero"` // bytes of memory that the whole process takes
 }
 
 // Route is a named set of models with an algorithm.
@@ -36,6 +38,14 @@ type ModelState struct {
 	Routing map[string]float64 `json:"routing"` // where requests go after a step, by model, as estimated; empty: none has come here yet
 	Tokens  uint64             `json:"tokens"`  // written since the start
 	Share   float64            `json:"share"`   // of the tokens of its routes that this model wrote
+
+	Memory *MemoryState `json:"memory,omitzero"` // null: not known
+}
+
+// MemoryState is the memory of a model, in bytes, as the engine allocated it.
+type MemoryState struct {
+	Weights uint64 `json:"weights"`
+	KV      uint64 `json:"kv"` // of the whole cache
 }
 
 // BatchState is how requests are batched at a model.
