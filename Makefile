@@ -27,8 +27,8 @@ export TOKENROUTER_MODELS ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.c
 QUESTION ?= Sam earns $$6 per hour. On Monday Sam works 8 hours and on Friday 7 hours. How much does Sam earn?
 
 .PHONY: run
-run: build ## Build, let the pair of models that is built in solve a problem (QUESTION=...), show who wrote what
-	$(BINARY) run --demo '$(QUESTION)'
+run: build ## Build, let the pair of models that is built in solve a problem (QUESTION=..., ALGORITHM=...), show who wrote what
+	$(BINARY) run --demo $(if $(ALGORITHM),--algorithm $(ALGORITHM)) '$(QUESTION)'
 
 .PHONY: run-real
 run-real: build real-pair ## Build, get a real pair of models, ask one question over HTTP, show who wrote what

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# python-env.sh DIRECTORY REQUIREMENTS: a virtual environment with the pinned packages; made again when they change.
+# python-env.sh DIRECTORY REQUIREMENTS...: a virtual environment with the pinned packages; made again when one of the files changes.
 set -euo pipefail
-directory=$1 requirements=$2
-if ! cmp -s "$requirements" "$directory/requirements.txt"; then
+directory=$1
+shift
+if ! cat "$@" | cmp -s - "$directory/requirements.txt"; then
     rm -rf "$directory"
     python3 -m venv "$directory"
-    "$directory/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
-    cp "$requirements" "$directory/requirements.txt" # last: its presence says that the environment is complete
+    for requirements in "$@"; do
+        "$directory/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
+    done
+    cat "$@" >"$directory/requirements.txt" # last: its presence says that the environment is complete
 fi

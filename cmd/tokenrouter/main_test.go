@@ -100,6 +100,9 @@ func TestMistakes(t *testing.T) {
 		{append([]string{"run", "--temperature", "3", "a"}, pair...), "--temperature: expected 0 to 2"},
 		{append([]string{"run", "--temperature", "NaN", "a"}, pair...), "--temperature: expected 0 to 2"},
 		{append([]string{"run", "--threshold", "-1", "a"}, pair...), "threshold"},
+		{append([]string{"run", "--algorithm", "r2", "a"}, pair...), `--algorithm: there is no "r2"; there are: citer, co-llm, ensemble,`},
+		{append([]string{"run", "--algorithm", "citer", "a"}, pair...), `needs a router head for model "small"`},
+		{append([]string{"run", "--algorithm", "random", "--weights", "1,2", "a"}, pair...), "weights"},
 		{append([]string{"run", "--model", "x", "a"}, pair...), `--model: there is no "x"; there are: routed`},
 		{append([]string{"run", strings.Repeat("a ", 3000)}, pair...), "prompt too long"},
 		{[]string{"run", "--threads", "-1", "--small", small, "--large", large, "a"}, "--threads: expected 0"},
@@ -119,6 +122,26 @@ func TestDemo(t *testing.T) {
 	require.Zero(t, status, aside)
 	require.Equal(t, "On both days Sam works 8 + 7 = 15 hours.\nFor that work Sam earns 15 * 6 = 90 dollars.\nAnswer: 90\n", out)
 	require.Contains(t, aside, "demo-large")
+}
+
+// Every algorithm answers on the pair that is built in, in one short command; the learned ones by their own routers.
+func TestDemoAlgorithms(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	for _, name := range algorithms() {
+		status, out, aside := shell(t, "", "run", "--demo", "--threads", "2", "--seed", "1", "--algorithm", name, "What is 593 minus 91?")
+		require.Zero(t, status, aside)
+		require.Regexp(t, `Answer: \d+\n$`, out, name)
+		require.Contains(t, aside, "demo-large", name)
+	}
+	status, _, aside := shell(t, "", "run", "--demo", "--threads", "2", "-a", "ensemble", "--weights", "0,1", "What is 593 minus 91?")
+	require.Zero(t, status, aside)
+	require.Contains(t, aside, "demo-small 0 (0%)")
+	status, _, aside = shell(t, "", "run", "--demo", "--threads", "2", "-a", "r2r", "--strategy", "random", "--threshold", "1", "What is 593 minus 91?")
+	require.Zero(t, status, aside)
+	require.Contains(t, aside, "demo-small 0 (0%)")
+	status, _, aside = shell(t, "", "run", "--demo", "--threads", "2", "-a", "query", "--large-share", "0", "What is 593 minus 91?")
+	require.Zero(t, status, aside)
+	require.Contains(t, aside, "demo-large 0 (0%)")
 }
 
 func TestRunHelpExplainsTheThreshold(t *testing.T) {

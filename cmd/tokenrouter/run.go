@@ -24,7 +24,9 @@ type question struct {
 	maxTokens            int
 	temperature          float64
 	seed                 int64
-	threshold            float64
+	algorithm            string
+	params               router.Params // what of it was given
+	threshold, share     float64
 	noColour             bool
 }
 
@@ -38,6 +40,7 @@ func newRunCommand() *cobra.Command {
 standard error. A PROMPT of - is read from standard input.`,
 		Example: `  tokenrouter run --small small.gguf --large large.gguf "Why is the sky blue?"
   tokenrouter run --model small "The same question to one model alone"
+  tokenrouter run --demo --algorithm r2r "57 - 46 = ?"
   git diff | tokenrouter run - --system "Write a commit message for this change."`,
 		Args: onePrompt,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,6 +59,10 @@ standard error. A PROMPT of - is read from standard input.`,
 	f.Float64Var(&q.temperature, "temperature", 0, "0: the likeliest token each time; above, up to 2: the higher the more varied")
 	f.Int64Var(&q.seed, "seed", 0, "of the draw, with a temperature above 0; default: another each time")
 	f.Float64Var(&q.threshold, "threshold", 0, fmt.Sprintf("how unsure the small model may be and still write, 0 to 1; the higher, the more it writes, at 1 all;\ndefault: the route's, or else %g", router.RStitchThreshold))
+	f.StringVarP(&q.algorithm, "algorithm", "a", "", "who writes which token, `NAME`: "+strings.Join(algorithms(), ", ")+";\ndefault: the route's. Without --model, the first route that has it answers, so that its trained router is used")
+	f.StringVar(&q.params.Strategy, "strategy", "", "`NAME` of a variant of the algorithm")
+	f.Float64Var(&q.share, "large-share", 0, "share of the tokens that the large model is to write, 0 to 1, in place of a threshold")
+	f.Float64SliceVar(&q.params.Weights, "weights", nil, "how often each model writes, `A,B,...`, relative to their sum; of the ensemble")
 	f.BoolVar(&q.noColour, "no-color", false, "write no colours; nor are there any with NO_COLOR set, or when the output is no terminal")
 	f.StringVar(&q.level, "log-level", "warn", "debug, info, warn or error")
 	return cmd
@@ -143,12 +150,21 @@ func (q *question) check() error {
 	case !(q.temperature >= 0 && q.temperature <= 2): // NaN is neither
 		return errors.New("--temperature: expected 0 to 2")
 	}
+	if q.algorithm != "" && !slices.Contains(algorithms(), q.algorithm) {
+		return fmt.Errorf("--algorithm: there is no %q; there are: %s", q.algorithm, strings.Join(algorithms(), ", "))
+	}
 	return nil
+}
+
+// algorithms are the ones that a route can have.
+func algorithms() []string {
+	return slices.DeleteFunc(router.Names(), func(name string) bool { return name == router.SingleName })
 }
 
 func (q *question) target(targets []api.Target) (*api.Target, error) {
 	if q.model == "" {
-		return &targets[0], nil
+		i := slices.IndexFunc(targets, func(t api.Target) bool { return t.Algorithm == q.algorithm })
+		return &targets[max(i, 0)], nil
 	}
 	i := slices.IndexFunc(targets, func(t api.Target) bool { return t.Name == q.model })
 	if i < 0 {
@@ -171,14 +187,17 @@ func (q *question) request(cmd *cobra.Command, t *api.Target, prompt string) (sc
 		return sched.Request{}, err
 	}
 	r := sched.Request{
-		Target: t.Name, Prompt: ids, MaxTokens: q.maxTokens,
+		Target: t.Name, Algorithm: q.algorithm, Params: q.params, Prompt: ids, MaxTokens: q.maxTokens,
 		Sampling: sched.Sampling{Temperature: float32(q.temperature), Seed: uint64(q.seed)},
 	}
 	if !cmd.Flags().Changed("seed") {
 		r.Sampling.Seed = rand.Uint64()
 	}
 	if cmd.Flags().Changed("threshold") {
-		r.Params = router.Params{Threshold: &q.threshold}
+		r.Params.Threshold = &q.threshold
+	}
+	if cmd.Flags().Changed("large-share") {
+		r.Params.LargeShare = &q.share
 	}
 	return r, nil
 }

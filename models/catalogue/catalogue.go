@@ -1,7 +1,7 @@
-// Package catalogue knows models by names of its own, so that a configuration need not name a file: those that the program
-// carries, and those that can be downloaded, with the pairs of them that go together (catalogue.yaml).
+// Package catalogue knows models and router heads by names of its own, so that a configuration need not name a file: those that the
+// program carries, and models that can be downloaded, with the pairs of them that go together (catalogue.yaml).
 //
-// Models are loaded from files: a carried one that is asked for is extracted to the user's cache directory, under its content
+// Both are loaded from files: a carried one that is asked for is extracted to the user's cache directory, under its content
 // hash. Package store has those that were downloaded.
 package catalogue
 
@@ -20,34 +20,51 @@ import (
 	"github.com/tokenrouter/tokenrouter/models/pair"
 )
 
-// The models of the default pair.
+// The models of the default pair, and the routers for them.
 const (
 	DemoSmall = "demo-small"
 	DemoLarge = "demo-large"
+	DemoCITER = "demo-citer"
+	DemoR2R   = "demo-r2r"
+	DemoCoLLM = "demo-co-llm"
 )
 
-var carried = map[string]string{DemoSmall: "small.gguf", DemoLarge: "large.gguf"}
+// Where each is in pair.Files.
+var (
+	modelFiles = map[string]string{DemoSmall: "small.gguf", DemoLarge: "large.gguf"}
+	headFiles  = map[string]string{DemoCITER: "heads/citer.gguf", DemoR2R: "heads/r2r.gguf", DemoCoLLM: "heads/co-llm.gguf"}
+)
 
 // Carried lists the models that the program carries, sorted.
-func Carried() []string { return slices.Sorted(maps.Keys(carried)) }
+func Carried() []string { return slices.Sorted(maps.Keys(modelFiles)) }
 
-// CarriedFile returns the path of a GGUF file that holds the named model, one of those that the program carries. Safe for concurrent use, also by several processes.
-func CarriedFile(name string) (string, error) {
-	file, ok := carried[name]
+// CarriedFile returns the path of a GGUF file that holds the named model, one of those that the program carries. Safe for concurrent
+// use, also by several processes.
+func CarriedFile(name string) (string, error) { return carried("model", modelFiles, name) }
+
+// Heads lists the router heads that the program carries, sorted.
+func Heads() []string { return slices.Sorted(maps.Keys(headFiles)) }
+
+// Head returns the path of a GGUF file that holds the named router head; otherwise like [CarriedFile].
+func Head(name string) (string, error) { return carried("router head", headFiles, name) }
+
+// carried extracts the named one of what the program carries.
+func carried(what string, files map[string]string, name string) (string, error) {
+	file, ok := files[name]
 	if !ok {
-		return "", fmt.Errorf("no model of the catalogue is called %q, expected one of %s", name, strings.Join(Carried(), ", "))
+		return "", fmt.Errorf("no %s of the catalogue is called %q, expected one of %s", what, name, strings.Join(slices.Sorted(maps.Keys(files)), ", "))
 	}
 	content, err := fs.ReadFile(pair.Files, file)
 	if err != nil {
-		return "", fmt.Errorf("model %s: %w", name, err)
+		return "", fmt.Errorf("%s %s: %w", what, name, err)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("model %s is extracted to the cache directory: %w", name, err)
+		return "", fmt.Errorf("%s %s is extracted to the cache directory: %w", what, name, err)
 	}
 	path, err := extract(content, filepath.Join(cache, "tokenrouter", "carried"), name+".gguf")
 	if err != nil {
-		return "", fmt.Errorf("extract model %s: %w; a cache directory that can be written is named by XDG_CACHE_HOME", name, err)
+		return "", fmt.Errorf("extract %s %s: %w; a cache directory that can be written is named by XDG_CACHE_HOME", what, name, err)
 	}
 	return path, nil
 }

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/models"
 	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/models/heads"
 )
 
 func TestCarriedModels(t *testing.T) {
@@ -29,6 +31,21 @@ func TestCarriedModels(t *testing.T) {
 	require.LessOrEqual(t, size, int64(4<<20), "together at most 4 MB")
 	_, err := models.CheckRoute(files[0], files[1])
 	require.NoError(t, err)
+}
+
+func TestCarriedHeads(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	require.Equal(t, []string{DemoCITER, DemoCoLLM, DemoR2R}, Heads())
+	for _, name := range Heads() {
+		path, err := Head(name)
+		require.NoError(t, err)
+		h, err := heads.Open(path)
+		require.NoError(t, err)
+		require.Equal(t, strings.TrimPrefix(name, "demo-"), h.Algorithm)
+		require.NotNil(t, h.Threshold)
+		require.Equal(t, 64, h.Embedding, "the small model's width")
+		require.LessOrEqual(t, h.Size, int64(300_000), "at most 0.3 MB")
+	}
 }
 
 // The template writes what the models were trained on: a role's token before each text, an end after the assistant's only.
@@ -59,6 +76,8 @@ func TestChatTemplate(t *testing.T) {
 func TestUnknownName(t *testing.T) {
 	_, err := CarriedFile("demo-huge")
 	require.ErrorContains(t, err, `no model of the catalogue is called "demo-huge", expected one of demo-large, demo-small`)
+	_, err = Head("demo-small")
+	require.ErrorContains(t, err, `no router head of the catalogue is called "demo-small", expected one of demo-citer, demo-co-llm, demo-r2r`)
 }
 
 func TestNoCacheDirectory(t *testing.T) {

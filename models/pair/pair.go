@@ -4,7 +4,7 @@ package pair
 
 import "embed"
 
-// Files holds small.gguf and large.gguf.
+// Files holds small.gguf and large.gguf, and the routers for them in heads.
 //
-//go:embed small.gguf large.gguf
+//go:embed small.gguf large.gguf heads/*.gguf
 var Files embed.FS

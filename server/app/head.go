@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/tokenrouter/tokenrouter/models/catalogue"
 	"github.com/tokenrouter/tokenrouter/models/heads"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
@@ -31,7 +33,7 @@ func (p *plan) checkHead(at string, r *config.Route, a router.Algorithm) error {
 	h := p.heads[r.Head]
 	if h == nil {
 		var err error
-		if h, err = heads.Open(r.Head); err != nil {
+		if h, err = openHead(r.Head); err != nil {
 			return p.cfg.At(at, fmt.Errorf("route %q: %w", r.Name, err))
 		}
 		p.heads[r.Head] = h
@@ -46,6 +48,17 @@ func (p *plan) checkHead(at string, r *config.Route, a router.Algorithm) error {
 			r.Name, r.Head, h.Embedding, r.Models[0], entry.Embedding))
 	}
 	return nil
+}
+
+// openHead reads the header of the file that a route's head means.
+func openHead(path string) (*heads.Head, error) {
+	if name, ok := strings.CutPrefix(path, config.CataloguePrefix); ok {
+		var err error
+		if path, err = catalogue.Head(name); err != nil {
+			return nil, err
+		}
+	}
+	return heads.Open(path)
 }
 
 // params are those of the route, with the threshold that its head recommends where the route gives none.
@@ -65,13 +78,14 @@ func (l *Loader) heads(d *device) error {
 			continue
 		}
 		start := time.Now()
-		h, err := m.native.LoadHead(route.Head)
+		file := l.plan.heads[route.Head].Path
+		h, err := m.native.LoadHead(file)
 		if err != nil {
 			return l.plan.cfg.At(fmt.Sprintf("routes[%d].head", i), fmt.Errorf("route %q: %w", route.Name, err))
 		}
 		m.heads[route.Head] = h
 		info := h.Info()
-		l.options.Log.Info().Str("model", m.Name).Str("file", route.Head).Str("head", info.Name).Str("kind", info.Kind).
+		l.options.Log.Info().Str("model", m.Name).Str("file", file).Str("head", info.Name).Str("kind", info.Kind).
 			Uint64("parameters", info.Params).Str("memory", mebibytes(info.WeightBytes)).Dur("took_ms", time.Since(start)).Msg("router head loaded")
 	}
 	return nil

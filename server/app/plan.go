@@ -21,7 +21,7 @@ import (
 type plan struct {
 	cfg    *config.Config
 	models []planned
-	heads  map[string]*heads.Head // by the path of the file
+	heads  map[string]*heads.Head // by what routes call them: config.Route.Head
 }
 
 // planned is a model to load.

@@ -33,7 +33,7 @@ type Route struct {
 	LargeShare *float64  `json:"large_share"`
 	Weights    []float64 `json:"weights"`
 	Strategy   string    `json:"strategy"`
-	Head       string    `json:"head"` // file of a router head, a path like Model.Path; "": none
+	Head       string    `json:"head"` // file of a router head, a path like Model.Path, or CataloguePrefix and a name; "": none
 }
 
 // Device is what models run on.

@@ -170,12 +170,22 @@ func TestDemo(t *testing.T) {
 		{Name: "demo-large", Path: "catalogue:demo-large", Device: "cpu", KVType: "f16"},
 	}, got.Models)
 	threshold := 0.025
-	require.Equal(t, []Route{{Name: "demo", Algorithm: "r-stitch", Models: []string{"demo-small", "demo-large"}, Threshold: &threshold}}, got.Routes)
+	pair := []string{"demo-small", "demo-large"}
+	require.Equal(t, []Route{
+		{Name: "demo", Algorithm: "r-stitch", Models: pair, Threshold: &threshold},
+		{Name: "demo-citer", Algorithm: "citer", Models: pair, Head: "catalogue:demo-citer"},
+		{Name: "demo-co-llm", Algorithm: "co-llm", Models: pair, Head: "catalogue:demo-co-llm"},
+		{Name: "demo-r2r", Algorithm: "r2r", Models: pair, Head: "catalogue:demo-r2r"},
+	}, got.Routes)
 }
 
 func TestNamesOfTheCatalogueAreNoFiles(t *testing.T) {
-	c, err := Parse("/etc/tr/c.yaml", []byte("models: [{name: a, path: 'catalogue:demo-small'}, {name: b, path: 'catalogue.gguf'}]"))
+	c, err := Parse("/etc/tr/c.yaml", []byte(`
+models: [{name: a, path: 'catalogue:demo-small'}, {name: b, path: 'catalogue.gguf'}]
+routes: [{name: r, algorithm: r2r, models: [a, b], head: 'catalogue:demo-r2r'}, {name: s, algorithm: r2r, models: [a, b], head: r2r.gguf}]`))
 	require.NoError(t, err)
+	require.Equal(t, "catalogue:demo-r2r", c.Routes[0].Head)
+	require.Equal(t, "/etc/tr/r2r.gguf", c.Routes[1].Head)
 	require.Equal(t, "catalogue:demo-small", c.Models[0].Path)
 	require.Equal(t, "/etc/tr/catalogue.gguf", c.Models[1].Path)
 }

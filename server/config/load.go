@@ -63,7 +63,7 @@ func build(tree any, src source) (*Config, error) {
 		}
 	}
 	for i := range c.Routes {
-		if r := &c.Routes[i]; r.Head != "" {
+		if r := &c.Routes[i]; r.Head != "" && !strings.HasPrefix(r.Head, CataloguePrefix) {
 			r.Head = resolve(src.file, r.Head)
 		}
 	}
@@ -88,7 +88,7 @@ func addDefaultDevice(c *Config) error {
 	return nil
 }
 
-// CataloguePrefix of a model's path stands before the name of a model of the catalogue.
+// CataloguePrefix of a model's path, or of a route's head, stands before the name of one of the catalogue.
 const CataloguePrefix = "catalogue:"
 
 // resolve makes a path of the configuration usable from the working directory.

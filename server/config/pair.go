@@ -33,7 +33,8 @@ func Pair(small, large string) (*Config, error) {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._:/-]+`)
 
-// Names of the pair that the program carries, and of the route that it makes.
+// Names of the pair that the program carries, and of the route that it makes. A learned algorithm has a route of its own, since a
+// request that names an algorithm brings no head: demo-citer, demo-co-llm, demo-r2r, like their heads in the catalogue.
 const (
 	DemoRoute = "demo"
 	demoSmall = "demo-small"
@@ -46,14 +47,18 @@ const demoThreshold = 0.025
 
 // Demo makes the configuration of the pair that the program carries, which needs no file and no network.
 func Demo() (*Config, error) {
+	pair := []any{demoSmall, demoLarge}
+	routes := []any{map[string]any{"name": DemoRoute, "algorithm": "r-stitch", "models": pair, "threshold": demoThreshold}}
+	for _, algorithm := range []string{"citer", "co-llm", "r2r"} {
+		name := DemoRoute + "-" + algorithm
+		routes = append(routes, map[string]any{"name": name, "algorithm": algorithm, "models": pair, "head": CataloguePrefix + name})
+	}
 	return build(map[string]any{
 		"models": []any{
 			map[string]any{"name": demoSmall, "path": CataloguePrefix + demoSmall},
 			map[string]any{"name": demoLarge, "path": CataloguePrefix + demoLarge},
 		},
-		"routes": []any{
-			map[string]any{"name": DemoRoute, "algorithm": "r-stitch", "models": []any{demoSmall, demoLarge}, "threshold": demoThreshold},
-		},
+		"routes": routes,
 	}, source{})
 }
 

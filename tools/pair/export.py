@@ -10,11 +10,10 @@ from pathlib import Path
 
 import gguf
 import numpy as np
-import torch
 from tokenizers import Tokenizer
 
-from model import CONTEXT, EPSILON, THETA
 from recipe import load
+from shape import CONTEXT, EPSILON, THETA
 from tokenizer import CHAT_TEMPLATE, END, SPECIAL
 
 TENSORS = {
@@ -75,13 +74,14 @@ def write_provenance(writer: gguf.GGUFWriter, name: str, provenance: dict) -> No
 
 
 def export(saved: dict, name: str, tokenizer: Tokenizer, out: Path) -> None:
+    """saved is as train.py writes it; the weights may be arrays of NumPy."""
     out.parent.mkdir(parents=True, exist_ok=True)
     writer = gguf.GGUFWriter(out, "qwen3")
     write_provenance(writer, name, saved["provenance"])
     write_shape(writer, saved["shape"])
     write_tokenizer(writer, tokenizer)
     for key, weight in saved["weights"].items():
-        value = weight.numpy()
+        value = np.asarray(weight)
         writer.add_tensor(tensor_name(key), value.astype(np.float16) if value.ndim == 2 else value)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -97,6 +97,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     a = parser.parse_args()
     load(a.recipe).model(a.name)
+    import torch  # here, since all else does without
+
     export(torch.load(a.work / f"{a.name}.pt", weights_only=True), a.out.stem, Tokenizer.from_file(str(a.work / "tokenizer.json")), a.out)
     print(f"{a.out}: {a.out.stat().st_size / 1e6:.2f} MB")
 

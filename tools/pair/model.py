@@ -1,23 +1,10 @@
 """The architecture of both models, Qwen3's: RMSNorm, RoPE (NeoX), grouped queries with normed heads, SwiGLU, tied embeddings."""
 
-from dataclasses import dataclass
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-EPSILON, THETA, CONTEXT = 1e-6, 1e4, 512
-
-
-@dataclass(frozen=True)
-class Shape:
-    vocabulary: int
-    width: int
-    layers: int
-    heads: int
-    kv_heads: int
-    feed_forward: int
-    head: int = 32
+from shape import CONTEXT, EPSILON, THETA, Shape
 
 
 class Norm(nn.Module):

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from corpus import encode
+from documents import encode
 from forward import File
 from measure import read
 from problems.sample import problem

@@ -65,6 +65,7 @@ def write(path: Path, algorithm: str, weights: dict, threshold: float, name: str
     writer = gguf.GGUFWriter(path, "router-head")
     writer.add_name(name)
     writer.add_string("router-head.kind", kind)
+    writer.add_string("router-head.algorithm", algorithm)
     writer.add_float32("router-head.threshold", float(threshold))
     for key, value in provenance.items():
         add = {int: writer.add_uint64, float: writer.add_float32, str: writer.add_string}[type(value)]

@@ -9,14 +9,14 @@ torch = pytest.importorskip("torch")
 from tokenizers import Tokenizer  # noqa: E402
 
 import policies  # noqa: E402
-from corpus import Stream, encode, encode_drill  # noqa: E402
+from corpus import Stream  # noqa: E402
 from decode import decode, entropy  # noqa: E402
 from export import export  # noqa: E402
 from forward import File  # noqa: E402
 from grow import grow  # noqa: E402
 from model import Model, Shape  # noqa: E402
 from recipe import load  # noqa: E402
-from tokenizer import END, texts, train as train_tokenizer  # noqa: E402
+from tokenizer import texts, train as train_tokenizer  # noqa: E402
 from train import Training  # noqa: E402
 from verify import verify  # noqa: E402
 
@@ -57,24 +57,6 @@ def test_streams_go_on_in_the_next_chunk(work):
         a.next()
     b.position = a.position
     assert torch.equal(a.next()[0], b.next()[0])
-
-
-def test_only_the_assistant_is_learnt(work):
-    tokenizer = Tokenizer.from_file(str(work / "tokenizer.json"))
-    d = encode(tokenizer, [("system", "Be kind."), ("user", "What is 2 + 3?"), ("assistant", "It is 5.")])
-    learnt = [t for t, l in zip(d.tokens, d.learnt) if l]
-    assert tokenizer.decode(learnt, skip_special_tokens=False) == "It is 5." + END
-    assert not any(d.worked)
-    assert tokenizer.decode(d.tokens, skip_special_tokens=False) == "<|system|>Be kind.<|user|>What is 2 + 3?<|assistant|>It is 5." + END
-
-
-def test_results_are_told_from_what_is_copied(work):
-    tokenizer = Tokenizer.from_file(str(work / "tokenizer.json"))
-    d = encode(tokenizer, [("user", "What is 25 + 38 = ?"), ("assistant", "It is 25 + 38 = 63.\nAnswer: 63")])
-    assert len(d.tokens) == len(d.learnt) == len(d.worked)
-    assert tokenizer.decode([t for t, w in zip(d.tokens, d.worked) if w]) == "63"
-    drill = encode_drill(tokenizer, [("25 + 38 =", " 63")])
-    assert tokenizer.decode([t for t, w in zip(drill.tokens, drill.learnt) if w]) == " 63"
 
 
 def test_growing_keeps_what_a_model_computes():
@@ -119,6 +101,10 @@ def sequential(small, large, prompt, end, threshold, limit):
         wrote.append(active is large)
         active = large if unsure else small
     return tokens[len(prompt) :], sum(wrote)
+
+
+def test_weights_are_those_that_the_shape_names():
+    assert {k: tuple(v.shape) for k, v in model().state_dict().items()} == model().shape.weights()
 
 
 @torch.no_grad()
