@@ -55,6 +55,7 @@ var ways = []way{
 	{target: "demo-r2r", params: strategy("entropy", router.Params{}), mixed: true},
 	{target: "demo", algorithm: router.EnsembleName, params: router.Params{Weights: []float64{3, 1}}, mixed: true},
 	{target: "demo", algorithm: router.RandomName, params: at(0.3), mixed: true},
+	{target: "demo", algorithm: router.SpeculativeName}, // the large model's answer
 	{target: "demo", algorithm: router.QueryName, params: at(0.0001)},
 	{target: "demo", algorithm: router.QueryName, params: strategy("logprob", at(-0.00005))},
 	{target: "demo", algorithm: router.QueryName, params: strategy("random", at(0.5))},
@@ -125,6 +126,7 @@ func TestExact(t *testing.T) {
 func requireVariety(t *testing.T, asks []ask) {
 	t.Helper()
 	both, whole := map[string]int{}, map[string]map[string]int{}
+	var speculative, large [][]token
 	for _, a := range asks {
 		counts := map[string]int{}
 		for _, token := range a.want {
@@ -134,6 +136,12 @@ func requireVariety(t *testing.T, asks []ask) {
 		if whole[name] == nil {
 			whole[name] = map[string]int{}
 		}
+		switch {
+		case a.algorithm == router.SpeculativeName:
+			speculative = append(speculative, a.want)
+		case a.target == catalogue.DemoLarge:
+			large = append(large, a.want)
+		}
 		if len(counts) > 1 {
 			both[name]++
 		} else {
@@ -141,6 +149,7 @@ func requireVariety(t *testing.T, asks []ask) {
 		}
 	}
 	t.Logf("answers by both models: %v; by one: %v", both, whole)
+	require.Equal(t, large, speculative)
 	for _, w := range ways {
 		name := w.String()
 		switch {
@@ -149,6 +158,8 @@ func requireVariety(t *testing.T, asks []ask) {
 		case w.algorithm == router.QueryName:
 			require.Zero(t, both[name], name)
 			require.Len(t, whole[name], 2, name)
+		case w.algorithm == router.SpeculativeName:
+			require.Equal(t, map[string]int{catalogue.DemoLarge: 32}, whole[name])
 		default:
 			require.Equal(t, map[string]int{w.target: 32}, whole[name])
 		}
