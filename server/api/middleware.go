@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/rs/zerolog"
 
 	"github.com/tokenrouter/tokenrouter/server/openai"
+	"github.com/tokenrouter/tokenrouter/server/web"
 )
 
 // record collects what the log says about a request.
@@ -24,6 +26,9 @@ type record struct {
 }
 
 func (r *record) failed(e *openai.Error) { r.err = e }
+
+// frequent are the paths that probes, scrapers and the web page ask for again and again.
+var frequent = []string{"/healthz", "/readyz", "/metrics", "/v1/routes", "/", web.Prefix + "*file"}
 
 const recordKey = "tokenrouter/record"
 
@@ -53,7 +58,7 @@ func (s *Server) logged(c *gin.Context) {
 			status = statusClientClosed
 		case r.err != nil && r.err.Status >= 500 && r.err.Status != http.StatusServiceUnavailable:
 			level = zerolog.ErrorLevel
-		case c.FullPath() == "/healthz" || c.FullPath() == "/readyz" || c.FullPath() == "/metrics":
+		case slices.Contains(frequent, c.FullPath()):
 			level = zerolog.DebugLevel
 		}
 		e := s.options.Log.WithLevel(level).Str("request", r.id).Str("method", c.Request.Method).Str("path", clip(c.Request.URL.Path)).

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tokenrouter/tokenrouter/server/openai"
+	"github.com/tokenrouter/tokenrouter/server/web"
 )
 
 // statusClientClosed stands in logs for the client going away before the end of its answer.
@@ -83,19 +84,17 @@ func New(o Options) *Server {
 		panic("api: " + err.Error()) // of a nil list: cannot be
 	}
 	g.Use(s.logged, s.recovered)
-	g.NoRoute(func(c *gin.Context) {
-		s.fail(c, &openai.Error{
-			Status: http.StatusNotFound, Type: openai.TypeInvalidRequest, Code: openai.CodeNotFound,
-			Message: "there is nothing at " + clip(c.Request.URL.Path) + "; see /v1/models, /v1/chat/completions, /v1/completions",
-		})
-	})
+	g.NoRoute(s.nowhere)
 	g.NoMethod(func(c *gin.Context) {
 		s.fail(c, &openai.Error{
 			Status: http.StatusMethodNotAllowed, Type: openai.TypeInvalidRequest, Code: openai.CodeMethodNotAllowed,
 			Message: c.Request.Method + " is not allowed at " + clip(c.Request.URL.Path) + "; allowed: " + c.Writer.Header().Get("Allow"),
 		})
 	})
+	page := s.page()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		g.Handle(method, "/", page)
+		g.Handle(method, web.Prefix+"*file", page)
 		g.Handle(method, "/healthz", s.healthz)
 		g.Handle(method, "/readyz", s.readyz)
 	}
@@ -142,3 +141,11 @@ func (s *Server) Drain() {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// nowhere says that there is nothing at a path.
+func (s *Server) nowhere(c *gin.Context) {
+	s.fail(c, &openai.Error{
+		Status: http.StatusNotFound, Type: openai.TypeInvalidRequest, Code: openai.CodeNotFound,
+		Message: "there is nothing at " + clip(c.Request.URL.Path) + "; see /v1/models, /v1/chat/completions, /v1/completions",
+	})
+}

@@ -1,0 +1,135 @@
+// The page: ties its parts together.
+
+import * as conversation from "./conversation.js";
+import * as costs from "./costs.js";
+import { $, announce, el } from "./dom.js";
+import * as live from "./live.js";
+import { learn, target, targets } from "./models.js";
+import { explain, get, readiness, ServerError } from "./server.js";
+import * as settings from "./settings.js";
+import * as steer from "./steer.js";
+import * as theme from "./theme.js";
+
+const alternatives = 5; // likeliest tokens that the card of a token lists
+
+const examples = [
+  "Sam earns $6 per hour. On Monday Sam works 8 hours and on Friday 7 hours. How much does Sam earn?",
+  "Mia has 12 apples. She gives 5 to Tom and buys 9 more. How many apples does Mia have?",
+];
+
+function request(messages) {
+  const system = settings.system();
+  if (system.trim() !== "") messages.unshift({ role: "system", content: system });
+  const { target: name, setting } = steer.describe();
+  return {
+    setting: { target: name, setting, models: target(name).models },
+    body: { model: steer.model(), messages, stream: true, ...settings.sampling(), routing: { ...steer.routing(), alternatives } },
+  };
+}
+
+function changed() {
+  const busy = conversation.busy();
+  $("send").hidden = busy;
+  $("stop").hidden = !busy;
+  $("empty").hidden = !conversation.empty();
+  $("clear").disabled = conversation.empty();
+}
+
+function send() {
+  const question = $("question").value;
+  if (conversation.busy() || question.trim() === "" || targets.length === 0 || !settings.valid()) return;
+  $("question").value = "";
+  notice();
+  conversation.ask(question);
+}
+
+// notice shows a line above the conversation, with a button where there is something to do; without a text it goes.
+function notice(text = "", label = "", action = null) {
+  $("notice").hidden = text === "";
+  $("notice").replaceChildren(el("span", {}, text), label === "" ? "" : el("button", { type: "button", class: "quiet", onclick: action }, label));
+}
+
+function clear() {
+  conversation.clear();
+  notice("The conversation is cleared.", "Undo", () => {
+    conversation.restore();
+    notice();
+    $("question").focus();
+  });
+  $("question").focus();
+}
+
+// load learns what the server serves; while models are being loaded it says so and waits.
+async function load() {
+  try {
+    learn(await get("/v1/routes"));
+    steer.refresh();
+    notice();
+    live.wake();
+  } catch (error) {
+    const { words, detail, key } = explain(error);
+    if (key) {
+      theme.openSide();
+      $("settings").open = true;
+      $("api-key").focus();
+      notice(words, "Connect", load);
+    } else if (error instanceof ServerError && error.code === "model_loading") {
+      await loading();
+    } else {
+      notice(`${words} ${detail ?? ""}`, "Try again", load);
+    }
+  }
+}
+
+async function loading() {
+  const state = await readiness().catch(() => ({}));
+  const models = (state.loading ?? []).map((one) => `${one.model} ${Math.round(100 * one.progress)}%`).join(", ");
+  notice(`The models are being loaded${models === "" ? "" : ": " + models} …`);
+  setTimeout(load, 500);
+}
+
+function keys(event) {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    send();
+  }
+}
+
+theme.start(live.wake);
+settings.start();
+steer.start();
+conversation.start({
+  request,
+  changed,
+  ended: (answer) => {
+    costs.latest(answer);
+    costs.list(answer);
+  },
+  edit: (text) => {
+    const box = $("question");
+    box.value = box.value === "" ? text : text + "\n" + box.value;
+    box.focus();
+  },
+});
+live.start(theme.sideOpen);
+$("composer").addEventListener("submit", (event) => {
+  event.preventDefault();
+  send();
+});
+$("question").addEventListener("keydown", keys);
+$("stop").addEventListener("click", () => {
+  conversation.stop();
+  $("question").focus();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !event.defaultPrevented) conversation.stop();
+});
+$("clear").addEventListener("click", clear);
+for (const question of examples) {
+  $("examples").append(el("button", { type: "button", onclick: () => {
+    $("question").value = question;
+    send();
+  } }, question));
+}
+changed();
+load();
