@@ -43,11 +43,15 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}"
         directory.mkdir(parents=True, exist_ok=True)
         self.log = directory / "server.log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen([str(binary), "serve", *self.arguments(models, directory, **options)],
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+
+    def arguments(self, models: Path, directory: Path, **options) -> list[str]:
+        """What the server is started with."""
         config = directory / "config.yaml"
         config.write_text(json.dumps(pair_config(models.absolute(), self.port, **options), indent=1))
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen([str(binary), "serve", "--config", str(config)], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=subprocess.STDOUT)
+        return ["--config", str(config)]
 
     def __enter__(self) -> "Server":
         return self
@@ -83,3 +87,13 @@ class Server:
                 self.process.kill()
                 self.process.wait()
         return self.process.returncode
+
+
+class DemoServer(Server):
+    """A running server on the pair that the program carries, which needs no files."""
+
+    def __init__(self, binary: Path, directory: Path):
+        super().__init__(binary, directory, directory)
+
+    def arguments(self, models: Path, directory: Path) -> list[str]:
+        return ["--demo", "--listen", f"127.0.0.1:{self.port}"]

@@ -12,8 +12,8 @@ const probability = (logprob) => Math.exp(logprob);
 // rows are what the card says of a token, as [name, value].
 function rows(one) {
   const list = [["Probability", percent(probability(one.logprob))]];
-  list.push(["Uncertainty", number(one.entropy_normalized)]);
-  if (one.score !== undefined) list.push(["Score", number(one.score) + (one.threshold === undefined ? "" : ` (threshold ${number(one.threshold)})`)]);
+  if (one.score !== undefined) list.push(["Score", `${number(one.score)} (threshold ${number(one.threshold)})`]);
+  if (one.score !== one.entropy_normalized) list.push(["Uncertainty", number(one.entropy_normalized)]);
   return list;
 }
 

@@ -84,6 +84,7 @@ async function answer(exchange) {
     running = null;
     view.draw();
     render(exchange);
+    follow();
     hooks.changed();
     hooks.ended(result);
     say(result);

@@ -18,7 +18,7 @@ export function latest(answer) {
   const parts = [];
   if (!Number.isNaN(cost.large)) parts.push(el("span", {}, el("b", {}, percent(cost.large)), ` by ${models.slice(1).join(", ")}`));
   parts.push(...costs(cost).map((part) => el("span", {}, part)));
-  $("cost").replaceChildren(el("span", {}, `Last answer (${target}, ${setting}):`), ...parts);
+  $("cost").replaceChildren(el("span", {}, "Last answer", el("span", { class: "aside" }, ` (${target}, ${setting})`), ":"), ...parts);
 }
 
 // list adds a finished answer to the table, newest first.

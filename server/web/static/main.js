@@ -133,3 +133,4 @@ for (const question of examples) {
 }
 changed();
 load();
+if (window.matchMedia("(pointer: fine)").matches) $("question").focus();

@@ -16,7 +16,7 @@ const names = [
   ["running", "Running"],
   ["waiting", "Waiting"],
   ["pending", "Pending", "away at another model"],
-  ["batch", "Requests a step"],
+  ["batch", "Batch", "requests of a step: the mean of the last second, or of the last step"],
   ["b", "B", "requests that a step waits for now"],
   ["planned", "B*", "B as planned, before it is clipped to what can come"],
   ["speed", "Tokens/s"],
@@ -44,7 +44,7 @@ export class ModelView {
       return el("div", {}, el("dt", { title }, label), value);
     }));
     this.element = el("section", { class: "model " + mark(name), "aria-label": name },
-      el("h3", {}, chip(name)), list, this.#chart, el("p", { class: "chart-name" }, "Requests a step, the last minute"), this.#kv, this.#kvText);
+      el("h3", {}, chip(name)), list, this.#chart, el("p", { class: "chart-name" }, "Batch in the last minute"), this.#kv, this.#kvText);
   }
 
   // show takes in a moment. Rates and the size of batches are those since the moment before: what happens between two is not lost.
@@ -61,7 +61,7 @@ export class ModelView {
       const took = (now - then) / 1000;
       const steps = state.batch.steps - old.batch.steps;
       const size = steps > 0 ? (state.batch.requests - old.batch.requests) / steps : 0;
-      set("batch", steps > 0 ? number(size) : "–");
+      set("batch", number(steps > 0 ? size : state.batch.last));
       set("speed", number((state.tokens - old.tokens) / took));
       set("steps", number(steps / took));
       this.#sizes = [...this.#sizes, size].slice(-history);
@@ -75,7 +75,7 @@ export class ModelView {
     const most = Math.max(1, ...this.#sizes);
     const first = history - this.#sizes.length;
     this.#line.setAttribute("points", this.#sizes.map((size, i) => `${first + i},${9.5 - (9 * size) / most}`).join(" "));
-    this.#chart.setAttribute("aria-label", `Requests a step in the last minute: now ${number(this.#sizes.at(-1))}, at most ${number(Math.max(...this.#sizes))}`);
+    this.#chart.setAttribute("aria-label", `Batch in the last minute: now ${number(this.#sizes.at(-1))}, at most ${number(Math.max(...this.#sizes))}`);
   }
 
   #memory(kv) {

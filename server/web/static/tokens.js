@@ -60,11 +60,12 @@ export function visible(text) {
 // percent writes a probability.
 export function percent(p) {
   if (p > 0 && p < 0.001) return "<0.1%";
-  return (100 * p).toFixed(p >= 0.1 && p < 0.9995 ? 0 : 1) + "%";
+  return (100 * p).toFixed(p >= 0.1 && p < 0.995 || p >= 0.9995 ? 0 : 1) + "%";
 }
 
 // number writes a number with as many digits as tell something.
 export function number(x) {
   if (x === 0) return "0";
+  if (Math.abs(x) < 0.0001) return x > 0 ? "<0.0001" : ">-0.0001";
   return Math.abs(x) >= 100 ? x.toFixed(0) : String(Number(x.toPrecision(3)));
 }
