@@ -50,7 +50,7 @@ class Chat:
         self.expected = []  # parts of console errors that a test provokes
         page.on("request", self._request)
         page.on("pageerror", lambda error: self.faults.append(str(error)))
-        page.on("console", lambda message: self.faults.append(message.text) if message.type == "error" else None)
+        page.on("console", lambda message: self.faults.append(f"{message.text} ({message.location['url']})") if message.type == "error" else None)
 
     def _request(self, request) -> None:
         if not request.url.startswith((self.url, "data:")):

@@ -59,7 +59,10 @@ class Relay:
             def log_message(self, *_):
                 pass
 
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Listener(ThreadingHTTPServer):
+            request_queue_size = 64  # a browser opens many connections at once
+
+        self.http = Listener(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.http.server_port}"
 
     def __enter__(self) -> "Relay":

@@ -6,7 +6,7 @@ from conftest import QUESTION
 from playwright.sync_api import expect
 
 
-def test_an_answer_streams(visit, relay):
+def test_an_answer_streams(relay, visit):
     relay.delay = 0.1
     chat = visit(relay.url)
     chat.question.fill(QUESTION)
@@ -95,7 +95,7 @@ def test_clicking_a_token_goes_there(chat):
     expect(reply.get_by_role("slider", name="Tokens of this answer")).to_be_focused()
 
 
-def test_stop_ends_the_answer_here_and_there(visit, relay):
+def test_stop_ends_the_answer_here_and_there(relay, visit):
     relay.delay = 0.1
     chat = visit(relay.url)
     chat.question.fill(QUESTION)

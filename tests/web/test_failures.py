@@ -19,7 +19,7 @@ def test_a_busy_server(chat):
     reply = chat.ask()
     alert = reply.get_by_role("alert")
     expect(alert).to_contain_text("The server is busy: its queue is full. Try again in 3 s.")
-    expect(chat.page.get_by_text(QUESTION)).to_be_visible()
+    expect(chat.page.locator(".question .text")).to_have_text(QUESTION)
     alert.get_by_role("button", name="Try again").click()
     reply = chat.end(0)
     expect(reply.locator(".t").first).to_be_attached()
@@ -56,7 +56,7 @@ def test_a_failed_question_is_no_part_of_the_conversation(chat):
     assert [m["content"] for m in chat.requests[1]["messages"]] == [QUESTION]
 
 
-def test_a_cut_connection_keeps_what_came(visit, relay):
+def test_a_cut_connection_keeps_what_came(relay, visit):
     relay.cut = 6
     chat = visit(relay.url)
     reply = chat.ask()
@@ -80,7 +80,7 @@ def test_a_server_that_is_gone(chat):
     chat.page.route("**/v1/chat/completions", lambda route: route.abort("connectionrefused"))
     chat.expected.append("net::ERR_CONNECTION_REFUSED")
     expect(chat.ask().get_by_role("alert")).to_contain_text("The server cannot be reached.")
-    expect(chat.page.get_by_text(QUESTION)).to_be_visible()
+    expect(chat.page.locator(".question .text")).to_have_text(QUESTION)
 
 
 def test_an_api_key_is_asked_for_and_sent(visit, server):

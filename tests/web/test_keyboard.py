@@ -6,6 +6,11 @@ from playwright.sync_api import expect
 FOCUS = "document.activeElement.id || document.activeElement.className || document.activeElement.tagName"
 
 
+def from_the_top(page) -> None:
+    """Puts the keyboard where it is when a document has just been opened."""
+    page.evaluate("const root = document.documentElement; root.tabIndex = -1; root.focus(); root.removeAttribute('tabindex')")
+
+
 def tab_to(page, found, most: int = 60) -> list[str]:
     """Presses Tab until found() holds, and says where it went."""
     went = []
@@ -23,7 +28,7 @@ def focused(locator) -> bool:
 
 def test_from_the_beginning_to_an_answer_and_its_tokens(chat):
     page = chat.page
-    page.evaluate("document.activeElement.blur()")
+    from_the_top(page)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the question")).to_be_focused()
     page.keyboard.press("Enter")
@@ -36,7 +41,7 @@ def test_from_the_beginning_to_an_answer_and_its_tokens(chat):
     expect(chat.question).to_be_focused()
 
     walk = reply.get_by_role("slider", name="Tokens of this answer")
-    page.evaluate("document.activeElement.blur()")
+    from_the_top(page)
     tab_to(page, lambda: focused(walk))
     expect(page.get_by_role("tooltip")).to_be_visible()
     page.keyboard.press("End")
@@ -68,7 +73,7 @@ def test_every_stop_can_be_seen(chat):
     page = chat.page
     chat.ask()
     page.get_by_text("Settings of answers").click()
-    page.evaluate("document.activeElement.blur()")
+    from_the_top(page)
     unseen = []
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -81,7 +86,7 @@ def test_every_stop_can_be_seen(chat):
     assert unseen == []
 
 
-def test_escape_stops(visit, relay):
+def test_escape_stops(relay, visit):
     relay.delay = 0.1
     chat = visit(relay.url)
     chat.question.fill(QUESTION)

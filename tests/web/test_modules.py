@@ -3,14 +3,16 @@
 import pytest
 
 
-@pytest.fixture
-def module(chat):
-    """module(name, body): what a function of the module m says."""
+@pytest.fixture(scope="module")
+def module(browser, server):
+    """module(name, body): what a program with the module as m and an argument as x says."""
+    with browser.new_page() as page:
+        page.goto(server.url)
 
-    def run(name: str, body: str, argument=None):
-        return chat.page.evaluate(f"async (x) => {{ const m = await import('/web/{name}'); {body} }}", argument)
+        def run(name: str, body: str, argument=None):
+            return page.evaluate(f"async (x) => {{ const m = await import('/web/{name}'); {body} }}", argument)
 
-    return run
+        yield run
 
 
 SSE = """

@@ -39,7 +39,7 @@ def test_the_slider_changes_the_next_request(chat):
     expect(cost).to_contain_text("threshold 1")
     expect(cost).to_contain_text("tokens/s")
     expect(cost).to_contain_text(re.compile(r"first token after \d+ ms"))
-    table = chat.page.get_by_role("region", name="Answers so far").get_by_role("table")
+    table = chat.page.get_by_role("region", name="Table of answers").get_by_role("table")
     expect(table.get_by_role("rowheader")).to_have_text(
         ["demo, r-stitch, threshold 1", "demo, r-stitch, threshold 0", "demo, r-stitch, threshold 0.025"])
 

@@ -14,7 +14,7 @@ let running = null; // AbortController of the answer that is being written
 const hooks = { request: null, ended: null, changed: null, edit: null };
 
 // start connects the conversation: request(messages) makes {body, setting} of a request, ended(answer) hears of each end,
-// changed() of every begin and end, edit(text) takes a question back.
+// changed(back) of every begin and end, edit(text) takes a question back.
 export function start(given) {
   Object.assign(hooks, given);
   card.start($("turns"), (span) => {
@@ -35,15 +35,21 @@ export function empty() {
   return exchanges.length === 0;
 }
 
-// ask puts a question at the end of the conversation.
-export function ask(question) {
-  const title = el("h3", {}, "You");
-  const element = el("article", { class: "exchange", "aria-label": `Question ${exchanges.length + 1}` },
-    el("div", { class: "question" }, title, el("div", { class: "text" }, question)));
+// ask puts a question at the end of the conversation; back is where the focus goes in the end if it was lost.
+export function ask(question, back) {
+  const element = el("article", { class: "exchange" }, el("div", { class: "question" }, el("h3", {}, "You"), el("div", { class: "text" }, question)));
   const exchange = { question, views: [], shown: -1, element };
   exchanges.push(exchange);
-  $("turns").append(element);
-  return answer(exchange);
+  lay();
+  return answer(exchange, () => back);
+}
+
+// lay puts all exchanges onto the page, in order.
+function lay() {
+  exchanges.forEach((one, i) => {
+    one.element.setAttribute("aria-label", `Question ${i + 1}`);
+    if (!one.element.isConnected) $("turns").append(one.element);
+  });
 }
 
 // messages are the conversation before an exchange, and its question. Questions without an answer are left out: templates want
@@ -60,7 +66,7 @@ function messages(until) {
 }
 
 // answer lets an exchange be answered, again if it has been.
-async function answer(exchange) {
+async function answer(exchange, back) {
   const { body, setting } = hooks.request(messages(exchange));
   const result = new Answer(setting);
   const view = new AnswerView(result);
@@ -85,7 +91,7 @@ async function answer(exchange) {
     view.draw();
     render(exchange);
     follow();
-    hooks.changed();
+    hooks.changed(back());
     hooks.ended(result);
     say(result);
   }
@@ -136,7 +142,7 @@ function turn(exchange, by) {
 }
 
 function again(exchange) {
-  if (running === null) answer(exchange);
+  if (running === null) answer(exchange, () => exchange.element.querySelector('[data-do="again"]'));
 }
 
 // takeBack moves a question that was not answered back to where it can be changed.
@@ -144,6 +150,7 @@ function takeBack(exchange) {
   if (running !== null) return;
   exchange.element.remove();
   exchanges = exchanges.filter((one) => one !== exchange);
+  lay();
   hooks.edit(exchange.question);
   hooks.changed();
 }
@@ -192,6 +199,6 @@ export function restore() {
   for (const one of exchanges) one.element.remove();
   exchanges = [...cleared, ...exchanges];
   cleared = [];
-  for (const one of exchanges) $("turns").append(one.element);
+  lay();
   hooks.changed();
 }

@@ -12,6 +12,9 @@ import * as theme from "./theme.js";
 
 const alternatives = 5; // likeliest tokens that the card of a token lists
 
+// Where there is a keyboard; elsewhere the focus would call one onto the screen.
+const typing = window.matchMedia("(pointer: fine)").matches;
+
 const examples = [
   "Sam earns $6 per hour. On Monday Sam works 8 hours and on Friday 7 hours. How much does Sam earn?",
   "Mia has 12 apples. She gives 5 to Tom and buys 9 more. How many apples does Mia have?",
@@ -27,12 +30,15 @@ function request(messages) {
   };
 }
 
-function changed() {
+// changed shows what can be done now. If the focus was on what is not there any more it goes on: to Stop, and in the end to back.
+function changed(back = null) {
   const busy = conversation.busy();
+  const lost = [$("send"), $("stop"), document.body].includes(document.activeElement);
   $("send").hidden = busy;
   $("stop").hidden = !busy;
   $("empty").hidden = !conversation.empty();
   $("clear").disabled = conversation.empty();
+  if (lost) (busy ? $("stop") : back)?.focus({ preventScroll: true });
 }
 
 function send() {
@@ -40,7 +46,7 @@ function send() {
   if (conversation.busy() || question.trim() === "" || targets.length === 0 || !settings.valid()) return;
   $("question").value = "";
   notice();
-  conversation.ask(question);
+  conversation.ask(question, typing ? $("question") : null);
 }
 
 // notice shows a line above the conversation, with a button where there is something to do; without a text it goes.
@@ -117,10 +123,7 @@ $("composer").addEventListener("submit", (event) => {
   send();
 });
 $("question").addEventListener("keydown", keys);
-$("stop").addEventListener("click", () => {
-  conversation.stop();
-  $("question").focus();
-});
+$("stop").addEventListener("click", conversation.stop);
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.defaultPrevented) conversation.stop();
 });
@@ -133,4 +136,4 @@ for (const question of examples) {
 }
 changed();
 load();
-if (window.matchMedia("(pointer: fine)").matches) $("question").focus();
+if (typing) $("question").focus();

@@ -28,7 +28,7 @@ const names = [
 export class ModelView {
   #values = new Map();
   #line = svg("polyline", {});
-  #chart = svg("svg", { class: "chart", viewBox: `0 0 ${history - 1} 10`, preserveAspectRatio: "none", role: "img" });
+  #chart = svg("svg", { class: "chart", viewBox: `0 0 ${history - 1} 10`, preserveAspectRatio: "none", role: "img", "aria-label": "Batch in the last minute" });
   #used = el("span", { class: "used" });
   #cached = el("span", { class: "cached" });
   #kv = el("div", { class: "kv", role: "img" }, this.#used, this.#cached);
