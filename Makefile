@@ -63,7 +63,7 @@ native: library ## Build the native library with its tests
 	cmake --build $(NATIVE) --parallel $(JOBS)
 
 .PHONY: test
-test: test-native test-go test-race lint test-real test-clients fuzz ## All tests
+test: test-native test-go test-race lint test-real test-clients test-web fuzz ## All tests
 	@echo "all tests passed"
 
 .PHONY: test-native
@@ -91,6 +91,18 @@ test-real: build native models ## The real pair: golden answers, and exactness o
 .PHONY: test-clients
 test-clients: build real-pair python ## The official OpenAI client for Python against a running server
 	$(PYTHON) -m pytest -q tests/clients
+
+# `make test` goes on, and says so, where Chromium is not and cannot be installed.
+test: BROWSER := wanted
+.PHONY: test-web
+test-web: build ## The web page in headless Chromium, with axe-core; pictures of it go to build/web
+	@if scripts/prerequisites.sh --web; then $(MAKE) --no-print-directory test-browser; \
+	elif [ "$(BROWSER)" = wanted ]; then echo "NOT RUN: the tests of the web page, which need Chromium" >&2; else exit 1; fi
+
+.PHONY: test-browser
+test-browser:
+	scripts/python-env.sh $(BUILD)/web-venv tests/web/requirements.txt
+	$(BUILD)/web-venv/bin/python -m pytest -q tests/web
 
 # How long each fuzz target runs.
 FUZZ_SECONDS ?= 60

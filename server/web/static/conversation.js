@@ -110,7 +110,7 @@ function render(exchange) {
   const head = el("h3", {}, target, " ", el("small", {}, setting));
   const focused = exchange.element.contains(document.activeElement) ? document.activeElement.dataset.do : undefined;
   exchange.element.querySelector(".reply")?.remove();
-  exchange.element.append(el("div", { class: "reply" }, head, view.element, result.running ? "" : tools(exchange, result)));
+  exchange.element.append(el("div", { class: "reply" }, head, view.element, tools(exchange, result)));
   if (result.status === "failed") {
     view.fail(explain(result.error), button("Try again", "again", () => again(exchange)), button("Edit the question", "edit", () => takeBack(exchange)));
   }
@@ -122,11 +122,12 @@ function button(label, name, action) {
 }
 
 function tools(exchange, result) {
+  if (result.running || (result.text === "" && result.status === "failed" && exchange.views.length < 2)) return "";
   const last = exchange === exchanges.at(-1);
   const many = exchange.views.length;
   return el("div", { class: "tools", role: "group", "aria-label": "This answer" },
     result.text === "" ? null : button("Copy", "copy", (event) => copy(result.text, event.currentTarget)),
-    last ? button("Answer again", "again", () => again(exchange)) : null,
+    last && result.status !== "failed" ? button("Answer again", "again", () => again(exchange)) : null,
     many < 2 ? null : el("span", { class: "versions" },
       button("‹ earlier", "earlier", () => turn(exchange, -1)),
       ` ${exchange.shown + 1} of ${many} `,

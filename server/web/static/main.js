@@ -82,7 +82,7 @@ async function load() {
     } else if (error instanceof ServerError && error.code === "model_loading") {
       await loading();
     } else {
-      notice(`${words} ${detail ?? ""}`, "Try again", load);
+      notice(detail ? `${words} ${detail}` : words, "Try again", load);
     }
   }
 }

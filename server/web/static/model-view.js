@@ -82,7 +82,7 @@ export class ModelView {
     const part = (tokens) => (kv.capacity > 0 ? (100 * tokens) / kv.capacity : 0) + "%";
     this.#used.style.width = part(kv.used);
     this.#cached.style.width = part(kv.cached);
-    const text = `KV cache: ${kv.used} of ${kv.capacity} tokens in use, ${kv.cached} kept from before`;
+    const text = `KV cache: ${kv.used} of ${kv.capacity} tokens in use, ${kv.cached} kept`;
     this.#kv.setAttribute("aria-label", text);
     this.#kvText.textContent = text;
   }

@@ -84,7 +84,7 @@ export function explain(error) {
     return { words: "The connection broke before the answer was complete.", detail: error.message };
   }
   if (!(error instanceof ServerError)) {
-    return { words: "The server cannot be reached. Is it running?", detail: error.message };
+    return { words: "The server cannot be reached. Is it running?" };
   }
   if (error.status === 401 || error.status === 403) {
     return { words: "The server wants a valid API key. Enter it under Settings of answers.", detail: error.message, key: true };

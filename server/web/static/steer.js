@@ -82,7 +82,7 @@ function show() {
   $("exact").setAttribute("aria-label", gauge.name + ", exact");
   $("exact").value = value;
   const which = { "-1": `Lower: more from ${large}.`, 0: "", 1: `Higher: more from ${large}.` }[gauge.more];
-  $("dial-hint").textContent = (which + (chosen.value === null ? " As configured." : " Holds from the next answer on.")).trim();
+  $("dial-hint").textContent = (which + (chosen.value !== null ? " Holds from the next answer on." : own() ? " As configured." : " The algorithm's own value.")).trim();
 }
 
 function pick(name) {
