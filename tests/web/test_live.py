@@ -37,14 +37,30 @@ def test_the_view_follows_the_load(chat, load):
     small = chat.page.get_by_role("region", name="demo-small")
     large = chat.page.get_by_role("region", name="demo-large")
     for model in (small, large):
+        expect(value(model, "Tokens/s")).not_to_have_text("–")
         expect(value(model, "Tokens/s")).not_to_have_text("0")
         for name in ("Running", "Waiting", "Pending", "Batch", "B", "B*", "Steps/s"):
-            expect(value(model, name)).to_contain_text("")
             assert float(value(model, name).inner_text()) >= 0, name
         expect(model.get_by_role("img", name="KV cache")).to_be_visible()
     chat.page.wait_for_function("/[1-9]\\d* being answered/.test(document.getElementById('live-line').textContent)")
     chat.page.wait_for_function("""/: [1-9]\\d* of/.test(document.querySelector('#live .kv').getAttribute('aria-label'))""")
     chat.page.wait_for_function("""[...document.querySelectorAll('#live .model')].some(model => /now [2-9]/.test(model.querySelector('.chart').getAttribute('aria-label')))""")
+
+
+def test_what_the_server_serves_may_change(chat):
+    """A route that comes later is offered without a reload, and what was chosen stays."""
+    chat.page.get_by_label("Threshold of uncertainty, exact").fill("0.3")
+    chat.page.get_by_label("Threshold of uncertainty, exact").press("Tab")
+
+    def more(route):
+        state = route.fetch().json()
+        state["data"].append({**state["data"][0], "id": "another"})
+        route.fulfill(json=state)
+
+    chat.page.route("**/v1/routes", more)
+    expect(chat.page.get_by_label("Answered by").get_by_role("option")).to_have_text(["demo", "another", "demo-small alone", "demo-large alone"])
+    expect(chat.page.get_by_label("Answered by")).to_have_value("demo")
+    expect(chat.page.get_by_label("Threshold of uncertainty, exact")).to_have_value("0.3")
 
 
 def test_the_view_can_be_paused(chat):

@@ -26,7 +26,7 @@ export class AnswerView {
   #spans = [];
   #waiting = new Set(); // indices of tokens to draw
   #frame = 0;
-  #text = el("div", { class: "text" });
+  #text = el("div", { class: "text", dir: "auto" });
   #walk = el("input", { type: "range", class: "walk", "data-do": "walk", min: 0, max: 0, step: 1, value: 0, "aria-label": "Tokens of this answer", hidden: true });
   #facts = el("p", { class: "facts" });
   #problem = el("div", { class: "problem", role: "alert", hidden: true });

@@ -37,7 +37,7 @@ export function empty() {
 
 // ask puts a question at the end of the conversation; back is where the focus goes in the end if it was lost.
 export function ask(question, back) {
-  const element = el("article", { class: "exchange" }, el("div", { class: "question" }, el("h3", {}, "You"), el("div", { class: "text" }, question)));
+  const element = el("article", { class: "exchange" }, el("div", { class: "question" }, el("h3", {}, "You"), el("div", { class: "text", dir: "auto" }, question)));
   const exchange = { question, views: [], shown: -1, element };
   exchanges.push(exchange);
   lay();
@@ -75,7 +75,7 @@ async function answer(exchange, back) {
   exchange.shown = exchange.views.length - 1;
   const control = (running = new AbortController());
   render(exchange);
-  $("turns").scrollTop = $("turns").scrollHeight;
+  scroller().scrollTop = scroller().scrollHeight;
   announce("Answering.");
   hooks.changed();
   try {
@@ -180,10 +180,15 @@ function copyPlainly(text) {
   if (!done) throw new Error("not allowed");
 }
 
+// scroller is what scrolls: the conversation, or where little fits the page.
+function scroller() {
+  return getComputedStyle($("turns")).overflowY === "visible" ? document.scrollingElement : $("turns");
+}
+
 // follow keeps the end in view, for those who are looking at it.
 function follow() {
-  const turns = $("turns");
-  if (turns.scrollHeight - turns.scrollTop - turns.clientHeight < 160) turns.scrollTop = turns.scrollHeight;
+  const box = scroller();
+  if (box.scrollHeight - box.scrollTop - box.clientHeight < 160) box.scrollTop = box.scrollHeight;
 }
 
 // clear takes the conversation away; restore brings it back.

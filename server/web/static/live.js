@@ -9,11 +9,13 @@ const every = 1000; // ms
 const views = new Map(); // ModelView by name
 let timer = 0;
 let visible = () => true;
+let seen = () => {};
 let paused = false;
 
-// start watches while watched() says that the view can be seen.
-export function start(watched) {
+// start watches while watched() says that the view can be seen, and hands on each state to heard.
+export function start(watched, heard) {
   visible = watched;
+  seen = heard;
   $("pause").addEventListener("click", () => {
     paused = !paused;
     $("pause").setAttribute("aria-pressed", String(paused));
@@ -35,7 +37,9 @@ export function wake() {
 
 async function look() {
   try {
-    show(await get("/v1/routes", AbortSignal.timeout(5 * every)));
+    const state = await get("/v1/routes", AbortSignal.timeout(5 * every));
+    show(state);
+    seen(state);
   } catch {
     $("live-line").textContent = "The state of the server cannot be read now.";
     $("live").classList.add("stale");

@@ -65,11 +65,21 @@ function clear() {
   $("question").focus();
 }
 
+let served = ""; // what the server served when it was last asked
+
+// take learns from /v1/routes what the server serves, if that has changed: models may come and go.
+function take(state) {
+  const now = JSON.stringify([state.data, state.models.map((model) => model.id)]);
+  if (now === served) return;
+  served = now;
+  learn(state);
+  steer.refresh();
+}
+
 // load learns what the server serves; while models are being loaded it says so and waits.
 async function load() {
   try {
-    learn(await get("/v1/routes"));
-    steer.refresh();
+    take(await get("/v1/routes"));
     notice();
     live.wake();
   } catch (error) {
@@ -117,7 +127,7 @@ conversation.start({
     box.focus();
   },
 });
-live.start(theme.sideOpen);
+live.start(theme.sideOpen, take);
 $("composer").addEventListener("submit", (event) => {
   event.preventDefault();
   send();

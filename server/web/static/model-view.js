@@ -12,16 +12,11 @@ const svg = (tag, attributes) => {
   return made;
 };
 
+// index.html says what they mean.
 const names = [
-  ["running", "Running"],
-  ["waiting", "Waiting"],
-  ["pending", "Pending", "away at another model"],
-  ["batch", "Batch", "requests of a step: the mean of the last second, or of the last step"],
-  ["b", "B", "requests that a step waits for now"],
-  ["planned", "B*", "B as planned, before it is clipped to what can come"],
-  ["speed", "Tokens/s"],
-  ["steps", "Steps/s"],
-  ["share", "Share of tokens", "of all that the routes of this model have written since the start"],
+  ["running", "Running"], ["waiting", "Waiting"], ["pending", "Pending"],
+  ["batch", "Batch"], ["b", "B"], ["planned", "B*"],
+  ["speed", "Tokens/s"], ["steps", "Steps/s"], ["share", "Share"],
 ];
 
 // ModelView shows the states of one model as they come.
@@ -38,10 +33,10 @@ export class ModelView {
 
   constructor(name) {
     this.#chart.append(this.#line);
-    const list = el("dl", {}, ...names.map(([key, label, title]) => {
+    const list = el("dl", {}, ...names.map(([key, label]) => {
       const value = el("dd", {}, "–");
       this.#values.set(key, value);
-      return el("div", {}, el("dt", { title }, label), value);
+      return el("div", {}, el("dt", {}, label), value);
     }));
     this.element = el("section", { class: "model " + mark(name), "aria-label": name },
       el("h3", {}, chip(name)), list, this.#chart, el("p", { class: "chart-name" }, "Batch in the last minute"), this.#kv, this.#kvText);
