@@ -91,7 +91,7 @@ def test_white_space_and_control_characters_are_shown(module, text, shown):
 @pytest.mark.parametrize("algorithm", ["r-stitch", "citer", "r2r", "co-llm", "query", "random"])
 def test_the_slider_reaches_every_threshold_and_comes_back(module, algorithm):
     for strategy, scale in module("algorithms.js", """
-      return [...new Set(["", ...m.strategies(x, {algorithm: "citer"})])].map(name => [name, m.scale(x, name)])""", algorithm):
+      return [...new Set(["", ...m.strategies(x, {algorithm: x, strategy: ""})])].map(name => [name, m.scale(x, name)])""", algorithm):
         low, high, usual = module("algorithms.js", "return [m.at(x, 0), m.at(x, 1), m.at(x, m.position(x, x.usual))]", scale)
         assert (low, high) == (scale["low"], scale["high"]), strategy
         assert usual == pytest.approx(scale["usual"], rel=0.01), strategy

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 SHARE = re.compile(r"([\d.]+)% by demo-large")
@@ -81,6 +82,26 @@ def test_another_algorithm(chat):
     expect(chat.page.get_by_label("Strategy").get_by_role("option")).to_have_text(["entropy", "random"])  # the route has no head
     chat.ask()
     assert chat.requests[1]["routing"] == {"trace": True, "alternatives": 5, "algorithm": "r2r", "strategy": "entropy"}
+
+
+@pytest.mark.parametrize(("route", "dial"), [
+    ("demo-citer", "Threshold of being right"), ("demo-co-llm", "Threshold of probability"), ("demo-r2r", "Threshold of probability")])
+def test_a_route_with_a_router_head(chat, route, dial):
+    chat.page.get_by_label("Answered by").select_option(route)
+    reply = chat.ask()
+    assert chat.requests[0]["model"] == route
+    assert chat.requests[0]["routing"] == {"trace": True, "alternatives": 5}
+    reply.locator(".t.m0").nth(3).hover()
+    asked = chat.page.get_by_label(dial + ", exact").input_value()
+    expect(chat.page.get_by_role("tooltip")).to_contain_text(f"(threshold {float(asked):.3g})")
+    expect(chat.page.get_by_role("tooltip").locator("dt", has_text="Uncertainty")).to_be_visible()  # the score is another thing
+    chat.page.get_by_role("slider", name=dial).press("Home")
+    chat.ask()
+    assert chat.requests[1]["routing"]["threshold"] == 0
+    large = share(chat)
+    chat.page.get_by_role("slider", name=dial).press("End")
+    chat.ask()
+    assert {large, share(chat)} == {0, 100}, "at one end each model writes all"
 
 
 def test_a_model_alone(chat):

@@ -29,23 +29,22 @@ const known = {
 
 export const unknown = { low: 0, high: 1, curve: 1, name: "Threshold", more: 0, usual: 0.5 };
 
-// headed says whether a route is known to have a router head: its own algorithm needs one.
-function headed(route) {
-  return scale(route.algorithm, route.strategy)?.head ?? false;
+// usable says whether an algorithm with a scale works on a route. A head is made for one algorithm: where one is needed, it must be the
+// route's own.
+function usable(algorithm, one, route) {
+  return !one?.head || (algorithm === route.algorithm && one === scale(route.algorithm, route.strategy));
 }
-
-const usable = (one, route) => !one?.head || headed(route);
 
 // choices are the algorithms that a route can be answered with.
 export function choices(route) {
   const names = Object.keys(known).filter((name) =>
-    (route.models.length === 2 || name === "ensemble") && Object.values(known[name]).some((one) => usable(one, route)));
+    (route.models.length === 2 || name === "ensemble") && Object.values(known[name]).some((one) => usable(name, one, route)));
   return names.includes(route.algorithm) ? names : [route.algorithm, ...names];
 }
 
 // strategies are those of an algorithm that work on a route; none: [].
 export function strategies(algorithm, route) {
-  return Object.entries(known[algorithm] ?? {}).filter(([name, one]) => name !== "" && usable(one, route)).map(([name]) => name);
+  return Object.entries(known[algorithm] ?? {}).filter(([name, one]) => name !== "" && usable(algorithm, one, route)).map(([name]) => name);
 }
 
 // scale describes the threshold of an algorithm; null: it has none.
