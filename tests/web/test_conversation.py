@@ -32,6 +32,16 @@ def test_answering_again_keeps_the_first_answer(chat):
     expect(reply.get_by_role("button", name="earlier")).to_be_focused()
 
 
+def test_an_earlier_question_can_be_answered_again(chat):
+    chat.ask()
+    chat.ask(SECOND)
+    first = chat.replies.nth(0)
+    first.get_by_role("button", name="Answer again").click()
+    expect(first.get_by_role("group", name="This answer")).to_contain_text("2 of 2")
+    assert len(chat.requests[2]["messages"]) == 1, "what came later is not part of it"
+    expect(chat.replies).to_have_count(2)
+
+
 def test_copy(visit, server):
     chat = visit(server.url, permissions=["clipboard-read", "clipboard-write"])
     reply = chat.ask()

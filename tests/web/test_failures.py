@@ -49,6 +49,21 @@ def test_a_question_that_is_too_long_can_be_edited(chat):
     expect(chat.replies).to_have_count(0)
 
 
+def test_a_failure_loses_no_earlier_answer(chat):
+    before = chat.ask().locator(".answer > .text").text_content()
+    refuse(chat, 500, "internal_error", "the answer could not be finished")
+    chat.page.get_by_role("button", name="Answer again").click()
+    alert = chat.page.get_by_role("alert")
+    expect(alert).to_contain_text("Something went wrong in the server.")
+    alert.get_by_role("button", name="Edit the question").click()
+    expect(chat.question).to_have_value(QUESTION)
+    expect(chat.replies).to_have_count(1)
+    chat.ask("Go on.")
+    assert [m["content"] for m in chat.requests[2]["messages"]] == [QUESTION, before, "Go on."]
+    chat.replies.nth(0).get_by_role("button", name="earlier").click()
+    assert chat.replies.nth(0).locator(".answer > .text").text_content() == before
+
+
 def test_a_failed_question_is_no_part_of_the_conversation(chat):
     refuse(chat, 500, "internal_error", "the answer could not be finished")
     chat.ask("first")

@@ -4,7 +4,7 @@ import { Answer } from "./answer.js";
 import { AnswerView } from "./answer-view.js";
 import * as card from "./card.js";
 import { $, announce, el } from "./dom.js";
-import { CutError, ServerError, explain, stream } from "./server.js";
+import { expected, explain, stream } from "./server.js";
 
 let exchanges = []; // {question, views: [AnswerView], shown, element}
 let cleared = []; // what the last clearing took away
@@ -52,13 +52,19 @@ function lay() {
   });
 }
 
+// standing is the answer that counts: the one that is shown, or if it has no text the latest that has some.
+function standing(exchange) {
+  const texts = exchange.views.map((view) => view.answer.text);
+  return texts[exchange.shown] || texts.findLast((text) => text !== "") || "";
+}
+
 // messages are the conversation before an exchange, and its question. Questions without an answer are left out: templates want
 // both in turn.
 function messages(until) {
   const out = [];
   for (const exchange of exchanges) {
     if (exchange === until) break;
-    const text = exchange.views[exchange.shown].answer.text;
+    const text = standing(exchange);
     if (text !== "") out.push({ role: "user", content: exchange.question }, { role: "assistant", content: text });
   }
   out.push({ role: "user", content: until.question });
@@ -75,18 +81,17 @@ async function answer(exchange, back) {
   exchange.shown = exchange.views.length - 1;
   const control = (running = new AbortController());
   render(exchange);
-  scroller().scrollTop = scroller().scrollHeight;
+  if (exchange === exchanges.at(-1)) scroller().scrollTop = scroller().scrollHeight;
+  else view.element.scrollIntoView({ block: "nearest" });
   announce("Answering.");
   hooks.changed();
   try {
     for await (const chunk of stream(body, control.signal)) view.grow(result.add(chunk));
     result.end("done");
   } catch (error) {
-    if (error.name === "AbortError") result.end("stopped");
-    else if (error instanceof ServerError || error instanceof CutError || error instanceof TypeError) result.end("failed", error);
-    else throw error;
+    result.end(error.name === "AbortError" ? "stopped" : "failed", error);
+    if (!expected(error)) throw error; // a mistake of the page, which belongs on the console, too
   } finally {
-    if (result.running) result.end("failed", new Error("the page could not read the answer"));
     running = null;
     view.draw();
     render(exchange);
@@ -123,11 +128,10 @@ function button(label, name, action) {
 
 function tools(exchange, result) {
   if (result.running || (result.text === "" && result.status === "failed" && exchange.views.length < 2)) return "";
-  const last = exchange === exchanges.at(-1);
   const many = exchange.views.length;
   return el("div", { class: "tools", role: "group", "aria-label": "This answer" },
     result.text === "" ? null : button("Copy", "copy", (event) => copy(result.text, event.currentTarget)),
-    last && result.status !== "failed" ? button("Answer again", "again", () => again(exchange)) : null,
+    result.status === "failed" ? null : button("Answer again", "again", () => again(exchange)),
     many < 2 ? null : el("span", { class: "versions" },
       button("‹ earlier", "earlier", () => turn(exchange, -1)),
       ` ${exchange.shown + 1} of ${many} `,
@@ -146,12 +150,14 @@ function again(exchange) {
   if (running === null) answer(exchange, () => exchange.element.querySelector('[data-do="again"]'));
 }
 
-// takeBack moves a question that was not answered back to where it can be changed.
+// takeBack brings a question back to where it can be changed. It leaves the conversation if it has no answer.
 function takeBack(exchange) {
   if (running !== null) return;
-  exchange.element.remove();
-  exchanges = exchanges.filter((one) => one !== exchange);
-  lay();
+  if (standing(exchange) === "") {
+    exchange.element.remove();
+    exchanges = exchanges.filter((one) => one !== exchange);
+    lay();
+  }
   hooks.edit(exchange.question);
   hooks.changed();
 }

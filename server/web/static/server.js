@@ -16,13 +16,24 @@ export class ServerError extends Error {
   }
 }
 
-// CutError is an answer whose connection ended before it did.
-export class CutError extends Error {}
+// UnreachableError is a server that does not answer, CutError an answer whose connection ended before it did.
+class UnreachableError extends Error {}
+class CutError extends Error {}
+
+// expected says whether an error is one that this module explains, rather than a mistake of the page.
+export function expected(error) {
+  return error.name === "AbortError" || [ServerError, UnreachableError, CutError].some((kind) => error instanceof kind);
+}
 
 async function call(path, options = {}) {
   const headers = { ...options.headers };
   if (session.key !== "") headers.Authorization = "Bearer " + session.key;
-  const response = await fetch(path, { ...options, headers, credentials: "omit" });
+  let response;
+  try {
+    response = await fetch(path, { ...options, headers, credentials: "omit" });
+  } catch (error) {
+    throw error instanceof TypeError ? new UnreachableError(error.message) : error;
+  }
   if (response.ok) return response;
   let detail;
   try {
@@ -55,12 +66,11 @@ export async function* stream(request, signal) {
     for await (const data of events(response.body)) {
       if (data === "[DONE]") return;
       const chunk = JSON.parse(data);
-      if (chunk.error) throw new ServerError(200, chunk.error, NaN);
+      if (chunk.error) throw new ServerError(response.status, chunk.error, NaN);
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof ServerError || error.name === "AbortError") throw error;
-    throw new CutError(error.message);
+    throw expected(error) ? error : new CutError(error.message);
   }
   throw new CutError("the stream ended without [DONE]");
 }
@@ -83,9 +93,8 @@ export function explain(error) {
   if (error instanceof CutError) {
     return { words: "The connection broke before the answer was complete.", detail: error.message };
   }
-  if (!(error instanceof ServerError)) {
-    return { words: "The server cannot be reached. Is it running?" };
-  }
+  if (error instanceof UnreachableError) return { words: "The server cannot be reached. Is it running?" };
+  if (!(error instanceof ServerError)) return { words: "The page could not show this.", detail: error.message };
   if (error.status === 401 || error.status === 403) {
     return { words: "The server wants a valid API key. Enter it under Settings of answers.", detail: error.message, key: true };
   }
