@@ -124,11 +124,15 @@ def test_an_api_key_is_asked_for_and_sent(visit, server):
 def test_models_that_are_being_loaded(visit, server):
     chat = visit(server.url, opened=False)
     loading = '{"error":{"message":"the models are being loaded; see /readyz","type":"server_error","param":null,"code":"model_loading"}}'
-    chat.page.route("**/v1/routes", lambda route: route.fulfill(status=503, content_type="application/json", body=loading), times=3)
+    chat.page.route("**/v1/routes", lambda route: route.fulfill(status=503, content_type="application/json", body=loading), times=1)
     chat.page.route("**/readyz", lambda route: route.fulfill(
-        status=503, content_type="application/json", body='{"status":"loading","loading":[{"model":"demo-large","progress":0.42}]}'))
+        status=503, content_type="application/json", body='{"status":"loading","loading":[{"model":"demo-large","progress":0.42}]}'), times=3)
     chat.expected.append("status of 503")
     chat.page.goto(server.url)
     expect(chat.page.get_by_text("The models are being loaded: demo-large 42%")).to_be_visible()
+    expect(chat.page.get_by_role("button", name="Send")).to_be_disabled()
+    chat.question.fill(QUESTION)
+    chat.question.press("Enter")
+    expect(chat.question).to_have_value(QUESTION)
     chat.page.locator("#target option").first.wait_for(state="attached")
     expect(chat.page.get_by_text("The models are being loaded")).to_be_hidden()

@@ -38,6 +38,7 @@ function changed(back = null) {
   $("stop").hidden = !busy;
   $("empty").hidden = !conversation.empty();
   $("clear").disabled = conversation.empty();
+  $("send").disabled = targets.length === 0;
   if (lost) (busy ? $("stop") : back)?.focus({ preventScroll: true });
 }
 
@@ -74,6 +75,7 @@ function take(state) {
   served = now;
   learn(state);
   steer.refresh();
+  changed();
 }
 
 // load learns what the server serves; while models are being loaded it says so and waits.
@@ -98,10 +100,13 @@ async function load() {
 }
 
 async function loading() {
-  const state = await readiness().catch(() => ({}));
-  const models = (state.loading ?? []).map((one) => `${one.model} ${Math.round(100 * one.progress)}%`).join(", ");
-  notice(`The models are being loaded${models === "" ? "" : ": " + models} …`);
-  setTimeout(load, 500);
+  for (;;) {
+    const state = await readiness().catch(() => ({}));
+    const models = (state.loading ?? []).map((one) => `${one.model} ${Math.round(100 * one.progress)}%`).join(", ");
+    notice(`The models are being loaded${models === "" ? "" : ": " + models} …`);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    if (state.status !== "loading") return load();
+  }
 }
 
 function keys(event) {
@@ -127,7 +132,7 @@ conversation.start({
     box.focus();
   },
 });
-live.start(theme.sideOpen, take);
+live.start(() => theme.sideOpen() && targets.length > 0, take);
 $("composer").addEventListener("submit", (event) => {
   event.preventDefault();
   send();

@@ -99,6 +99,7 @@ function set(value) {
 
 // refresh offers what the server serves now, and keeps what was chosen where it still can.
 export function refresh() {
+  $("steer").hidden = false;
   options($("target"), targets.map((one) => [one.name, one.models.length > 1 ? one.name : one.name + " alone"]), chosen.target);
   if (current() === undefined) pick(targets[0].name);
   else show();
