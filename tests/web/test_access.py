@@ -43,8 +43,11 @@ def test_axe_and_pictures(visit, server, width, scheme):
 
     if width == "narrow":
         chat.page.get_by_role("button", name="Details").click()
-    chat.page.get_by_text("Settings of answers").click()
+    chat.page.get_by_text("What the numbers mean").click()
     check(chat, f"{look}-details")
+    chat.page.get_by_text("Settings of answers").click()
+    chat.page.get_by_label("API key").scroll_into_view_if_needed()
+    check(chat, f"{look}-settings")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,5 +1,6 @@
 """Answers stream, and every token says who wrote it, how sure it was, and what else there was."""
 
+import json
 import re
 
 from conftest import QUESTION
@@ -93,6 +94,25 @@ def test_clicking_a_token_goes_there(chat):
     reply.locator(".t").nth(4).click()
     expect(reply.get_by_role("slider", name="Tokens of this answer")).to_have_value("4")
     expect(reply.get_by_role("slider", name="Tokens of this answer")).to_be_focused()
+
+
+def test_thoughts_stand_apart(chat):
+    """A model that thinks first: its thoughts are shown as such, and are no part of what is copied or sent along."""
+    def event(content: dict, *tokens: str) -> dict:
+        trace = [{"token": one, "id": 1, "model": "demo-small", "logprob": -0.1, "entropy": 0.1, "entropy_normalized": 0.01} for one in tokens]
+        return {"choices": [{"index": 0, "delta": content, "finish_reason": None}], "routing": {"trace": trace}}
+
+    events = [event({}, "<think>"), event({"reasoning_content": "Let me"}, "Let", " me"), event({"reasoning_content": " see."}, " see."),
+              event({"content": "It is"}, "</think>", "It", " is"), event({"content": " 4."}, " 4.")]
+    events.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+                   "routing": {"route": "demo", "algorithm": "r-stitch", "tokens": {"demo-small": 8, "demo-large": 0}, "discarded": 0, "handoffs": 0}})
+    body = "".join(f"data: {json.dumps(one)}\n\n" for one in events) + "data: [DONE]\n\n"
+    chat.page.route("**/v1/chat/completions", lambda route: route.fulfill(headers={"Content-Type": "text/event-stream"}, body=body))
+    reply = chat.ask()
+    expect(reply.get_by_role("group", name="Thoughts")).to_have_text("Let me see.")
+    expect(reply.locator(".answer > .text:not(.thoughts)")).to_have_text("It is 4.")
+    chat.ask("And then?")
+    assert chat.requests[1]["messages"][1] == {"role": "assistant", "content": "It is 4."}
 
 
 def test_stop_ends_the_answer_here_and_there(relay, visit):

@@ -9,7 +9,7 @@ SECOND = "Mia has 12 apples. She gives 5 to Tom and buys 9 more. How many apples
 
 
 def text_of(reply) -> str:
-    return reply.locator(".answer > .text").text_content()
+    return reply.locator(".answer > .text:not(.thoughts)").text_content()
 
 
 def test_the_conversation_is_sent_along(chat):

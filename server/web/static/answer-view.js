@@ -26,6 +26,7 @@ export class AnswerView {
   #spans = [];
   #waiting = new Set(); // indices of tokens to draw
   #frame = 0;
+  #thoughts = el("div", { class: "text thoughts", dir: "auto", role: "group", "aria-label": "Thoughts", hidden: true });
   #text = el("div", { class: "text", dir: "auto" });
   #walk = el("input", { type: "range", class: "walk", "data-do": "walk", min: 0, max: 0, step: 1, value: 0, "aria-label": "Tokens of this answer", hidden: true });
   #facts = el("p", { class: "facts" });
@@ -33,11 +34,11 @@ export class AnswerView {
 
   constructor(answer) {
     this.answer = answer;
-    this.element = el("div", { class: "answer" }, this.#text, this.#walk, this.#facts, this.#problem);
+    this.element = el("div", { class: "answer" }, this.#thoughts, this.#text, this.#walk, this.#facts, this.#problem);
     this.#walk.addEventListener("input", () => this.#at(Number(this.#walk.value)));
     this.#walk.addEventListener("focus", () => this.#at(Number(this.#walk.value)));
     this.#walk.addEventListener("blur", card.close);
-    this.#text.addEventListener("click", (event) => {
+    this.element.addEventListener("click", (event) => {
       const span = event.target.closest(".t");
       if (span === null || !document.getSelection().isCollapsed) return;
       this.#walk.value = span.dataset.i;
@@ -81,6 +82,9 @@ export class AnswerView {
       this.#text.append(span);
     }
     span.textContent = one.text;
+    if (!one.thought || span.parentNode === this.#thoughts) return;
+    this.#thoughts.append(span);
+    this.#thoughts.hidden = false;
   }
 
   // tail gives the last tokens, if they are without text, something to see: the end of the answer is a token, too.

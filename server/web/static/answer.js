@@ -4,8 +4,8 @@ import { Aligner } from "./tokens.js";
 
 // Answer grows with the chunks of a stream.
 export class Answer {
-  tokens = []; // those of the trace (docs/api.md), each with its part of the text
-  text = "";
+  tokens = []; // those of the trace (docs/api.md), each with its part of the text, and whether that is a thought
+  text = ""; // without thoughts
   status = "waiting"; // waiting, streaming, done, stopped or failed
   error = null;
   finish = "";
@@ -34,14 +34,17 @@ export class Answer {
     const begin = this.tokens.length;
     for (const one of trace) {
       grown.add(this.tokens.length);
-      this.tokens.push({ text: "", handoffs: 0, discarded: [], alternatives: [], ...one });
+      this.tokens.push({ handoffs: 0, discarded: [], alternatives: [], ...one, text: "", thought: false });
     }
-    this.#aligner.add(trace.map((one) => one.token), begin, choice?.delta?.content ?? "", (index, text) => {
-      this.text += text;
+    const write = (index, text, thought) => {
+      if (!thought) this.text += text;
       if (index < 0) return;
       this.tokens[index].text += text;
+      this.tokens[index].thought = thought;
       grown.add(index);
-    });
+    };
+    this.#aligner.add(trace.map((one) => one.token), begin, choice?.delta?.reasoning_content ?? "", (index, text) => write(index, text, true));
+    this.#aligner.add([], begin, choice?.delta?.content ?? "", (index, text) => write(index, text, false));
     if (this.tokens.length > begin) {
       this.last = performance.now();
       if (this.first === 0) this.first = this.last;
