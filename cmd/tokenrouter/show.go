@@ -95,6 +95,9 @@ func account(t *api.Target, s sched.Summary, took time.Duration) string {
 		fmt.Fprintf(&b, "%s %s %d (%.0f%%)", []string{":", ","}[min(i, 1)], name, s.Tokens[name], 100*float64(s.Tokens[name])/float64(max(s.Completion, 1)))
 	}
 	fmt.Fprintf(&b, "; %s, %s discarded", count(s.Handoffs, "handoff"), count(s.Discarded, "token"))
+	if s.Drafted > 0 {
+		fmt.Fprintf(&b, ", %d of %s right", s.Accepted, count(s.Drafted, "draft"))
+	}
 	return b.String()
 }
 

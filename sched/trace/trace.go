@@ -94,6 +94,9 @@ func (w *Writer) batch(r sched.BatchRecord) {
 		"rebuild": r.Rebuild, "ahead": r.Ahead, "waiting": r.Waiting, "pending": r.Pending, "evicted": r.Evicted, "committed": r.Committed,
 		"handed_off": r.HandedOff, "threshold": r.Threshold,
 	}
+	if n := r.Drafted + r.Accepted + r.Rejected; n > 0 {
+		args["drafted"], args["accepted"], args["rejected"] = r.Drafted, r.Accepted, r.Rejected
+	}
 	if r.Err != nil {
 		args["error"] = r.Err.Error()
 	}

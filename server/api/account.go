@@ -20,6 +20,8 @@ func (a *answering) account() (*openai.RoutingAccount, openai.Usage) {
 		r.Algorithm = sum.Algorithm
 		r.Discarded += sum.Discarded
 		r.Handoffs += sum.Handoffs
+		r.Drafted += sum.Drafted
+		r.Accepted += sum.Accepted
 		for name, n := range sum.Tokens {
 			r.Tokens[name] += n
 		}
@@ -48,12 +50,12 @@ func (c *call) trace(ch *choice, tokens []sched.Token) []openai.TraceToken {
 
 func (c *call) traceToken(index int, t *sched.Token) openai.TraceToken {
 	o := openai.TraceToken{
-		Choice: index, Token: readable(t.Text), ID: t.ID, Model: c.model(t.Info.Model),
+		Choice: index, Token: readable(t.Text), ID: t.ID, Model: c.model(t.Info.Model), Drafted: t.Info.Drafted,
 		Logprob: finite(t.Info.LogProb), Signals: c.signals(t.Info.Entropy, t.Info.Score), Handoffs: t.Info.Handoffs,
 	}
 	for _, d := range t.Info.Discarded {
 		o.Discarded = append(o.Discarded, openai.TraceDiscard{
-			Token: readable(c.target.Text.Piece(d.Token)), ID: d.Token, Model: c.model(d.Model),
+			Token: readable(c.target.Text.Piece(d.Token)), ID: d.Token, Model: c.model(d.Model), Draft: d.Draft,
 			Logprob: finite(d.LogProb), Signals: c.signals(d.Entropy, d.Score),
 		})
 	}

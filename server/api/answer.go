@@ -215,6 +215,9 @@ func (a *answering) describe() func(*zerolog.Event) {
 		e.Str("model", a.target.Name).Str("algorithm", r.Algorithm).Bool("stream", a.streamed).Uint64("seed", a.seed).
 			Int("choices", len(a.choices)).Int("prompt_tokens", u.PromptTokens).Int("completion_tokens", u.CompletionTokens).
 			Interface("tokens", r.Tokens).Int("discarded", r.Discarded).Int("handoffs", r.Handoffs)
+		if r.Drafted > 0 {
+			e.Int("drafted", r.Drafted).Int("accepted", r.Accepted)
+		}
 		if f := a.choices[0].finish; f != "" {
 			e.Str("finish", f)
 		}

@@ -112,6 +112,19 @@ func TestAlternatives(t *testing.T) {
 	require.Contains(t, body, `"alternatives":[{"token":"a","id":16,"logprob":-0.25}]`)
 }
 
+// Drafts show in the account, and token by token in the trace.
+func TestDraftsInTheTrace(t *testing.T) {
+	s := story()
+	s.summary.Drafted, s.summary.Accepted = 3, 1
+	s.events[0].Tokens[0].Info.Drafted = true
+	last := &s.events[len(s.events)-1]
+	last.Tokens[len(last.Tokens)-1].Info.Discarded = []sched.Discard{{Model: 0, Token: 17, LogProb: -0.5, Entropy: 0.25, Draft: true}}
+	_, body := newSite(t, s, nil).post(t, "/v1/chat/completions", chatBody("pair", `"routing":{"trace":true}`))
+	require.Contains(t, body, `"drafted":3,"accepted":1,"handoffs":`)
+	require.Contains(t, body, `"model":"small","drafted":true,"logprob":-0.25`)
+	require.Contains(t, body, `"discarded":[{"token":"b","id":17,"model":"small","draft":true,"logprob":-0.5,`)
+}
+
 // The order of chunks is that of the API reference: role, content, finish, usage if asked for, [DONE].
 func TestChatStream(t *testing.T) {
 	role := `"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`

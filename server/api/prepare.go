@@ -69,7 +69,12 @@ func checkRouting(t *Target, o *openai.RoutingRequest) *openai.Error {
 
 // params are what a routing object says to the algorithm.
 func params(o *openai.RoutingRequest) router.Params {
-	return router.Params{Threshold: o.Threshold, LargeShare: o.LargeShare, Weights: o.Weights, Strategy: o.Strategy}
+	p := router.Params{Threshold: o.Threshold, LargeShare: o.LargeShare, Weights: o.Weights, Strategy: o.Strategy}
+	if o.Draft != nil {
+		draft := int(*o.Draft)
+		p.Draft = &draft
+	}
+	return p
 }
 
 func sampling(g *openai.Generation) sched.Sampling {

@@ -31,7 +31,7 @@ func plain(target string, prompt []int32, limit int) sched.Request {
 // Every field that is supported arrives at the engine.
 func TestFieldsReachTheEngine(t *testing.T) {
 	hi := []int32{3, 16 + 'h', 16 + 'i'}
-	nats, threshold := 1.5, 0.25
+	nats, threshold, six := 1.5, 0.25, 6
 	for members, change := range map[string]func(*sched.Request){
 		``:                                 func(*sched.Request) {},
 		`"temperature":0`:                  func(r *sched.Request) { r.Sampling.Temperature = 0 },
@@ -63,6 +63,9 @@ func TestFieldsReachTheEngine(t *testing.T) {
 		},
 		`"routing":{"algorithm":"ensemble","weights":[0.7,0.3]}`: func(r *sched.Request) {
 			r.Algorithm, r.Params = "ensemble", router.Params{Weights: []float64{0.7, 0.3}}
+		},
+		`"routing":{"algorithm":"speculative","draft":6}`: func(r *sched.Request) {
+			r.Algorithm, r.Params = "speculative", router.Params{Draft: &six}
 		},
 		`"routing":{"algorithm":"r-stitch"}`:                                   func(r *sched.Request) { r.Algorithm = "r-stitch" },
 		`"routing":{"trace":true}`:                                             func(r *sched.Request) { r.Trace = true },

@@ -100,7 +100,7 @@ func (t *Target) describe() openai.Model {
 // detail is what the target is made of.
 func (t *Target) detail() openai.RouteDetail {
 	return openai.RouteDetail{Algorithm: t.Algorithm, Models: t.Models, Threshold: t.Params.Threshold,
-		LargeShare: t.Params.LargeShare, Weights: t.Params.Weights, Strategy: t.Params.Strategy}
+		LargeShare: t.Params.LargeShare, Weights: t.Params.Weights, Strategy: t.Params.Strategy, Draft: t.Params.Draft}
 }
 
 // find looks a target up; the error names those there are.

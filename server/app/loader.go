@@ -127,6 +127,9 @@ func (l *Loader) weights(ctx context.Context, d *device) error {
 	return nil
 }
 
+// rowsPerRequest is how many rows a full batch has room for, per request: drafts that are judged have a row each.
+const rowsPerRequest = 4
+
 // engine makes the runners and starts the scheduler on them.
 func (l *Loader) engine(r *Runtime) error {
 	cfg := l.plan.cfg
@@ -152,7 +155,7 @@ func (l *Loader) engine(r *Runtime) error {
 		}
 		for _, m := range d.models {
 			runner, err := m.native.NewRunner(sched.NativeLimits{
-				Pages: pages, MaxTokens: o.MaxBatchTokens, MaxRows: b.MaxBatch, KVType: m.KVType,
+				Pages: pages, MaxTokens: o.MaxBatchTokens, MaxRows: min(rowsPerRequest*b.MaxBatch, o.MaxBatchTokens), KVType: m.KVType,
 			})
 			if err != nil {
 				return fmt.Errorf("model %q: %w", m.Name, err)

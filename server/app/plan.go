@@ -144,7 +144,7 @@ func (p *plan) checkRoute(at string, r *config.Route) error {
 
 // params are what a route says to its algorithm.
 func params(r *config.Route) router.Params {
-	return router.Params{Threshold: r.Threshold, LargeShare: r.LargeShare, Weights: r.Weights, Strategy: r.Strategy}
+	return router.Params{Threshold: r.Threshold, LargeShare: r.LargeShare, Weights: r.Weights, Strategy: r.Strategy, Draft: r.Draft}
 }
 
 // model returns the planned model of that name, which the configuration's checks have made sure of.

@@ -33,6 +33,7 @@ type Route struct {
 	LargeShare *float64  `json:"large_share"`
 	Weights    []float64 `json:"weights"`
 	Strategy   string    `json:"strategy"`
+	Draft      *int      `json:"draft"`
 	Head       string    `json:"head"` // file of a router head, a path like Model.Path, or CataloguePrefix and a name; "": none
 }
 

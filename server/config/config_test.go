@@ -80,7 +80,7 @@ server:
 			{"org/small:q4", "/etc/tr/models/s.gguf", "socket0", 4096, true, "q8_0", "/etc/tr/chat.jinja"},
 			{"large", "/data/l.gguf", "cpu", 0, false, "f16", ""},
 		},
-		Routes: []Route{{"pair", "r-stitch", []string{"org/small:q4", "large"}, &threshold, nil, nil, "", "/etc/tr/heads/r.gguf"}},
+		Routes: []Route{{"pair", "r-stitch", []string{"org/small:q4", "large"}, &threshold, nil, nil, "", nil, "/etc/tr/heads/r.gguf"}},
 		Devices: []Device{
 			{"socket0", "cpu", "concurrent", 2, "avx2", 1_500_000_000},
 			{"cpu", "cpu", "exclusive", 0, "", 1 << 30},

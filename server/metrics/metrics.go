@@ -29,6 +29,8 @@ type Metrics struct {
 	ahead     *prometheus.CounterVec
 	used      *prometheus.CounterVec
 	committed *prometheus.CounterVec
+	drafted   *prometheus.CounterVec
+	judged    *prometheus.CounterVec // by model and verdict
 	handoffs  *prometheus.CounterVec // by from and to
 	evictions *prometheus.CounterVec
 	errors    *prometheus.CounterVec
@@ -43,6 +45,7 @@ type perModel struct {
 	first, again                                                                          prometheus.Observer
 	steps, requests, rows, extends                                                        prometheus.Observer
 	running, prefill, decode, resume, rebuild, recalled, used, committed, evicted, failed prometheus.Counter
+	drafted, accepted, rejected                                                           prometheus.Counter
 }
 
 // New makes the metrics of an engine that is still to be made.
@@ -73,6 +76,8 @@ func New() *Metrics {
 	m.ahead = counter("ahead_tokens_total", "Tokens taken in before their request came to the model, while it was idle.", "model")
 	m.used = counter("ahead_used_tokens_total", "Those of them that were of use: the request came while they were in the KV cache.", "model")
 	m.committed = counter("tokens_total", "Tokens written.", "model")
+	m.drafted = counter("drafted_tokens_total", "Tokens drafted, for another model to judge.", "model")
+	m.judged = counter("judged_drafts_total", "Drafts of other models that a model judged: accepted is what it wrote itself, rejected the others.", "model", "verdict")
 	m.handoffs = counter("handoffs_total", "Requests handed from one model to another.", "from", "to")
 	m.evictions = counter("evictions_total", "Requests that lost their KV pages to others.", "model")
 	m.errors = counter("step_errors_total", "Steps that failed.", "model")
@@ -137,6 +142,9 @@ func (m *Metrics) batch(r sched.BatchRecord) {
 	p.recalled.Add(float64(r.Recalled))
 	p.used.Add(float64(r.Ahead))
 	p.committed.Add(float64(r.Committed))
+	p.drafted.Add(float64(r.Drafted))
+	p.accepted.Add(float64(r.Accepted))
+	p.rejected.Add(float64(r.Rejected))
 	p.evicted.Add(float64(r.Evicted))
 	if r.Err != nil {
 		p.failed.Inc()
@@ -154,6 +162,7 @@ func (m *Metrics) model(name string) *perModel {
 			steps: m.steps.WithLabelValues(name), requests: m.requests.WithLabelValues(name), rows: m.rows.WithLabelValues(name),
 			extends: m.extends.WithLabelValues(name), running: m.running.WithLabelValues(name), prefill: kind("prefill"),
 			decode: kind("decode"), resume: kind("resume"), rebuild: kind("rebuild"), recalled: m.recalled.WithLabelValues(name), used: m.used.WithLabelValues(name), committed: m.committed.WithLabelValues(name),
+			drafted: m.drafted.WithLabelValues(name), accepted: m.judged.WithLabelValues(name, "accepted"), rejected: m.judged.WithLabelValues(name, "rejected"),
 			evicted: m.evictions.WithLabelValues(name), failed: m.errors.WithLabelValues(name),
 		}
 		m.models[name] = p

@@ -50,6 +50,20 @@ func TestAhead(t *testing.T) {
 	require.Equal(t, "40", values[`tokenrouter_ahead_used_tokens_total{model="large"}`])
 }
 
+// Drafts count at who drafts them, and at who judges them.
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	m := metrics.New()
+	o := m.Observer()
+	o.Batch(sched.BatchRecord{Model: "small", Segments: 1, Drafted: 4})
+	o.Batch(sched.BatchRecord{Model: "large", Segments: 1, Accepted: 3, Rejected: 1, Committed: 4})
+	_, values := scrape(t, m)
+	require.Equal(t, "4", values[`tokenrouter_drafted_tokens_total{model="small"}`])
+	require.Equal(t, "3", values[`tokenrouter_judged_drafts_total{model="large",verdict="accepted"}`])
+	require.Equal(t, "1", values[`tokenrouter_judged_drafts_total{model="large",verdict="rejected"}`])
+	require.Equal(t, "4", values[`tokenrouter_tokens_total{model="large"}`])
+}
+
 // A run of one request whose every token is written by the large model: all that it does shows, as counted by hand.
 func TestMetricsOfARun(t *testing.T) {
 	t.Parallel()

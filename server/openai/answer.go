@@ -163,4 +163,5 @@ type RouteDetail struct {
 	LargeShare *float64  `json:"large_share,omitzero"`
 	Weights    []float64 `json:"weights,omitzero"`
 	Strategy   string    `json:"strategy,omitzero"`
+	Draft      *int      `json:"draft,omitzero"`
 }

@@ -47,6 +47,7 @@ type RoutingRequest struct {
 	Weights    []float64 `json:"weights"`     // [models of the route] of the ensemble
 	Strategy   string    `json:"strategy"`    // a variant of the algorithm
 	LargeShare *float64  `json:"large_share"` // of tokens, in place of a threshold
+	Draft      *Int      `json:"draft"`       // tokens that are drafted at a time
 
 	Trace        bool `json:"trace"`        // report who wrote each token, and what was discarded
 	Alternatives *Int `json:"alternatives"` // likeliest tokens per token of the trace, 0 to 20

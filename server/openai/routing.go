@@ -19,6 +19,8 @@ type RoutingAccount struct {
 	Algorithm string         `json:"algorithm"`
 	Tokens    map[string]int `json:"tokens"` // of the answer, by model
 	Discarded int            `json:"discarded"`
+	Drafted   int            `json:"drafted,omitzero"`  // tokens that one model drafted and another one judged
+	Accepted  int            `json:"accepted,omitzero"` // those of them that are in the answer
 	Handoffs  int            `json:"handoffs"`
 	Seed      *int64         `json:"seed,omitzero"` // with a trace: gives the same answer again
 }
@@ -29,6 +31,7 @@ type TraceToken struct {
 	Token   string  `json:"token"`
 	ID      int32   `json:"id"`
 	Model   string  `json:"model"`
+	Drafted bool    `json:"drafted,omitzero"` // another model had drafted it
 	Logprob float64 `json:"logprob"`
 	Signals
 	Handoffs     int            `json:"handoffs,omitzero"` // since the token before
@@ -36,11 +39,12 @@ type TraceToken struct {
 	Alternatives []Alternative  `json:"alternatives,omitzero"`
 }
 
-// TraceDiscard is a token that was sampled for the same position and thrown away.
+// TraceDiscard is a token that was sampled for the same position and thrown away, or one of the drafts thrown away there.
 type TraceDiscard struct {
 	Token   string  `json:"token"`
 	ID      int32   `json:"id"`
 	Model   string  `json:"model"`
+	Draft   bool    `json:"draft,omitzero"` // for this position, or for one after it
 	Logprob float64 `json:"logprob"`
 	Signals
 }

@@ -1,8 +1,10 @@
 package exactness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -23,10 +25,13 @@ import (
 // member is a model of a lineup.
 type member struct{ name, path string }
 
-// lineup is one or two models, the entry first, and what the test must know of them. Two are routed by R-Stitch.
+// lineup is one or two models, the entry first, and what the test must know of them. Two are routed by R-Stitch, if nothing else is
+// said.
 type lineup struct {
 	members []member
-	endIDs  []int32 // the union over all
+	routing map[string]any // algorithm and parameters of the route
+	context int            // of each model; 0: 1024
+	endIDs  []int32        // the union over all
 }
 
 func newLineup(t *testing.T, members ...member) lineup {
@@ -105,10 +110,15 @@ func serve(t *testing.T, l lineup, batching, chunk int) *site {
 	}
 	var members, routes []any
 	for _, m := range l.members {
-		members = append(members, map[string]any{"name": m.name, "path": m.path, "context": 1024})
+		members = append(members, map[string]any{"name": m.name, "path": m.path, "context": cmp.Or(l.context, 1024)})
 	}
 	if len(l.members) > 1 {
-		routes = append(routes, map[string]any{"name": routeName, "algorithm": router.RStitchName, "models": l.names(), "threshold": threshold})
+		route := map[string]any{"name": routeName, "models": l.names(), "algorithm": router.RStitchName, "threshold": threshold}
+		if l.routing != nil {
+			delete(route, "threshold")
+			maps.Copy(route, l.routing)
+		}
+		routes = append(routes, route)
 	}
 	text, err := json.Marshal(map[string]any{
 		"models":   members,
