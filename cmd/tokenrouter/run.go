@@ -27,6 +27,7 @@ type question struct {
 	algorithm            string
 	params               router.Params // what of it was given
 	threshold, share     float64
+	draft                int
 	noColour             bool
 }
 
@@ -63,6 +64,7 @@ standard error. A PROMPT of - is read from standard input.`,
 	f.StringVar(&q.params.Strategy, "strategy", "", "`NAME` of a variant of the algorithm")
 	f.Float64Var(&q.share, "large-share", 0, "share of the tokens that the large model is to write, 0 to 1, in place of a threshold")
 	f.Float64SliceVar(&q.params.Weights, "weights", nil, "how often each model writes, `A,B,...`, relative to their sum; of the ensemble")
+	f.IntVar(&q.draft, "draft", router.SpeculativeDraft, fmt.Sprintf("tokens that the small model drafts at a time, 1 to %d; of speculative", router.SpeculativeMost))
 	f.BoolVar(&q.noColour, "no-color", false, "write no colours; nor are there any with NO_COLOR set, or when the output is no terminal")
 	f.StringVar(&q.level, "log-level", "warn", "debug, info, warn or error")
 	return cmd
@@ -198,6 +200,9 @@ func (q *question) request(cmd *cobra.Command, t *api.Target, prompt string) (sc
 	}
 	if cmd.Flags().Changed("large-share") {
 		r.Params.LargeShare = &q.share
+	}
+	if cmd.Flags().Changed("draft") {
+		r.Params.Draft = &q.draft
 	}
 	return r, nil
 }

@@ -25,6 +25,7 @@ const known = {
   },
   random: { "": { ...share, usual: 0.1 } },
   ensemble: { "": null }, // weights, as configured
+  speculative: { "": null }, // the large model decides about every token
 };
 
 export const unknown = { low: 0, high: 1, curve: 1, name: "Threshold", more: 0, usual: 0.5 };

@@ -13,6 +13,7 @@ const probability = (logprob) => Math.exp(logprob);
 function rows(one) {
   const list = [["Probability", percent(probability(one.logprob))]];
   if (one.score !== undefined) list.push(["Score", `${number(one.score)} (threshold ${number(one.threshold)})`]);
+  if (one.drafted) list.push(["Drafted", "by another model, which was right"]);
   if (one.score !== one.entropy_normalized) list.push(["Uncertainty", number(one.entropy_normalized)]);
   return list;
 }
@@ -28,12 +29,18 @@ function alternatives(one) {
     })));
 }
 
+// replaced are the tokens that one stands in place of: of drafts thrown away, only the first was for its position.
+function replaced(one) {
+  const first = one.discarded.findIndex((other) => other.draft);
+  return one.discarded.filter((other, i) => !other.draft || i === first);
+}
+
 // describe says the same in one line, for a screen reader.
 export function describe(answer, index) {
   const one = answer.tokens[index];
   const parts = [`${index + 1} of ${answer.tokens.length}: ${visible(one.token)}`, "by " + one.model];
   parts.push(...rows(one).map(([name, value]) => name + " " + value));
-  if (one.discarded.length > 0) parts.push("in place of " + one.discarded.map((other) => `${visible(other.token)} by ${other.model}`).join(", "));
+  if (one.discarded.length > 0) parts.push("in place of " + replaced(one).map((other) => `${visible(other.token)} by ${other.model}`).join(", "));
   const others = one.alternatives.filter((other) => other.id !== one.id).slice(0, 3);
   if (others.length > 0) parts.push("also likely: " + others.map((other) => `${visible(other.token)} ${percent(probability(other.logprob))}`).join(", "));
   return parts.join("; ");
@@ -46,7 +53,7 @@ export function open(span, one) {
   close();
   token = span;
   span.classList.add("current");
-  const discarded = one.discarded.map((other) => el("p", {}, "In place of ", el("b", {}, visible(other.token)), " by ", chip(other.model),
+  const discarded = replaced(one).map((other) => el("p", {}, "In place of ", el("b", {}, visible(other.token)), " by ", chip(other.model),
     ` (probability ${percent(probability(other.logprob))}, ${other.score === undefined ? "uncertainty " + number(other.entropy_normalized) : "score " + number(other.score)})`));
   $("card").replaceChildren(
     el("p", { class: "what" }, el("b", {}, visible(one.token)), " by ", chip(one.model)),
