@@ -63,7 +63,7 @@ native: library ## Build the native library with its tests
 	cmake --build $(NATIVE) --parallel $(JOBS)
 
 .PHONY: test
-test: test-native test-go test-race lint test-real test-clients test-web fuzz ## All tests
+test: test-native test-go test-race lint test-real test-clients test-web test-tools fuzz ## All tests
 	@echo "all tests passed"
 
 .PHONY: test-native
@@ -136,18 +136,22 @@ python: prerequisites
 # PAIR_PYTHON: an interpreter that has tools/pair/requirements.txt; by default one is made, a download of 5 GB.
 PAIR_PYTHON ?= $(BUILD)/pair-venv/bin/python
 
+.PHONY: test-tools
+test-tools: build ## The tools in Python: all but PyTorch's part, and that too where PAIR_PYTHON is there already
+	scripts/test-tools.sh $(BUILD)/tools-venv $(abspath $(PAIR_PYTHON))
+
 .PHONY: pair-python
 pair-python: prerequisites
-	$(if $(filter $(BUILD)/%,$(PAIR_PYTHON)),scripts/python-env.sh $(BUILD)/pair-venv tools/pair/requirements.txt)
+	$(if $(filter $(BUILD)/%,$(PAIR_PYTHON)),scripts/python-env.sh $(BUILD)/pair-venv tools/requirements.txt tools/pair/requirements.txt)
 
 .PHONY: pair-check
 pair-check: pair-python ## The scripts that train the default pair, end to end on tiny sizes (needs PyTorch)
 	PYTHON=$(abspath $(PAIR_PYTHON)) tools/pair/check.sh
 
-PAIR ?= $(BUILD)/pair
+PAIR ?= models/pair
 
 .PHONY: router-check
-router-check: build pair-python ## The scripts that train and convert routers, on the pair in PAIR=DIR (build/pair; needs PyTorch)
+router-check: build pair-python ## The scripts that train and convert routers, on the pair in PAIR=DIR (models/pair; needs PyTorch)
 	PYTHON=$(abspath $(PAIR_PYTHON)) tools/router/check.sh $(PAIR)/small.gguf $(PAIR)/large.gguf
 
 .PHONY: train-pair

@@ -5,12 +5,13 @@ import pickle
 
 import numpy as np
 import pytest
-import torch
 
-import convert
-import heads
-import networks
-from train import token_embeddings
+torch = pytest.importorskip("torch")
+
+import convert  # noqa: E402
+import heads  # noqa: E402
+import networks  # noqa: E402
+from train import token_embeddings  # noqa: E402
 
 TOKENS = [(37 * i + 11) % 300 for i in range(48)]
 TOP = 100

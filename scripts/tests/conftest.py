@@ -1,0 +1,24 @@
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+
+
+def script(name: str):
+    """A script as a module, though its name has a hyphen."""
+    spec = importlib.util.spec_from_file_location(name.replace("-", "_"), SCRIPTS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def routing():
+    return script("render-routing")
+
+
+@pytest.fixture
+def performance():
+    return script("render-performance")
