@@ -6,11 +6,19 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-COLOURS = ("#2f81f7", "#d1741c", "#2da44e", "#bf4b8a", "#8b5cf6", "#b08800", "#0e8a94", "#cf4a3c")
+COLOURS = ("#2f81f7", "#d1741c", "#2da44e", "#bf4b8a", "#8b5cf6", "#b08800", "#0e8a94", "#cf4a3c", "#6e7781")
 
 
 def percent(x: float) -> str:
     return f"{100 * x:.1f} %"
+
+
+def setting(curve: dict, p: dict) -> str:
+    """What a point was asked with, "threshold 0.03"; a list in the form "weights 1 : 3"."""
+    if "over" not in curve:
+        return "–"
+    values = p["value"] if isinstance(p["value"], list) else [p["value"]]
+    return f"{curve['over']} {' : '.join(f'{v:g}' for v in values)}"
 
 
 def band(p: dict) -> str:
@@ -69,7 +77,7 @@ def page(data: dict) -> str:
     for name, p in data["single"].items():
         lines.append(f"| {name} alone | – | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |")
     for c in data["curves"]:
-        lines += [f"| {c['name']} | {c['over']} {p['value']:g} | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |" for p in c["points"]]
+        lines += [f"| {c['name']} | {setting(c, p)} | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |" for p in c["points"]]
     return "\n".join([*lines, "", "Accuracy between two points, for the comparison at equal share, is read off the straight line through them.", ""])
 
 
