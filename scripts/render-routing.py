@@ -78,7 +78,8 @@ def page(data: dict) -> str:
         lines.append(f"| {name} alone | – | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |")
     for c in data["curves"]:
         lines += [f"| {c['name']} | {setting(c, p)} | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |" for p in c["points"]]
-    return "\n".join([*lines, "", "Accuracy between two points, for the comparison at equal share, is read off the straight line through them.", ""])
+    return "\n".join([*lines, "", "Accuracy between two points, for the comparison at equal share, is read off the straight line through them. Speculative "
+                      "decoding's answers are the large model's: what it saves are steps, not tokens.", ""])
 
 
 def plot(data: dict) -> str:

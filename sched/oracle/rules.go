@@ -88,6 +88,20 @@ func ruleOf(algorithm string, model int, p router.Params) *rule {
 		return &rule{route: large(func(v router.View) bool {
 			return model == 0 && len(v.Tokens) == v.Prompt && 1/(1+math.Exp(-float64(v.Row.HeadLogit))) >= threshold(0.5)
 		})}
+	case algorithm == router.QueryName && p.Strategy == "logprob":
+		return &rule{route: large(func(v router.View) bool {
+			return model == 0 && len(v.Tokens) == v.Prompt && float64(v.Row.TopLogits[0])-float64(v.Row.LogSumExp) < threshold(-math.Ln2)
+		})}
+	case algorithm == router.QueryName && p.Strategy == "random":
+		return &rule{
+			start: func(v router.View) int {
+				if router.Uniform(v) < threshold(0.1) {
+					return 1
+				}
+				return 0
+			},
+			route: func(router.View) router.Destination { return router.Stay },
+		}
 	case algorithm == router.QueryName && (p.Strategy == "" || p.Strategy == "entropy"):
 		return &rule{route: large(func(v router.View) bool {
 			return model == 0 && len(v.Tokens) == v.Prompt && float64(v.Row.Entropy)/math.Log(float64(v.Vocab)) > threshold(0.03)
