@@ -155,7 +155,7 @@ func TestRunHelpExplainsTheThreshold(t *testing.T) {
 func TestVersion(t *testing.T) {
 	status, out, aside := shell(t, "", "version")
 	require.Zero(t, status, aside)
-	require.Regexp(t, `^tokenrouter \S+ \(go1\.\d+\S*, linux/amd64\)\ntokenrouter .*ABI \d+.*\ninstruction set \w+, \d+ threads\n$`, out)
+	require.Regexp(t, `^tokenrouter \S+ \((commit [0-9a-f]{12}\+?, )?go1\.\d+\S*, linux/amd64, ABI \d+\)\ntokenrouter .*ABI \d+.*\ninstruction set \w+, \d+ threads\n$`, out)
 }
 
 func TestCompletion(t *testing.T) {

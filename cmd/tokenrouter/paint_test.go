@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -110,7 +109,7 @@ func TestLegendAndAccount(t *testing.T) {
 	pair := &api.Target{Models: []string{"s", "l"}}
 	sum := sched.Summary{Completion: 41, Tokens: map[string]int{"s": 31, "l": 10}, Handoffs: 1, Discarded: 5}
 	// 40 tokens came within the 2 seconds that began with the first; 31 of 41 are 75.6 percent.
-	require.Equal(t, "41 tokens in 2.0 s, 20.0 tokens/s: s 31 (76%), l 10 (24%); 1 handoff, 5 tokens discarded", account(pair, sum, 2*time.Second))
+	require.Equal(t, "41 tokens in 2.0 s, 20.0 tokens/s: s 31 (76%), l 10 (24%); 1 handoff, 5 tokens discarded", account(pair, sum, 2))
 	require.Equal(t, "1 token in 0.0 s", account(&api.Target{Models: []string{"s"}}, sched.Summary{Completion: 1, Tokens: map[string]int{"s": 1}}, 0))
 	require.Equal(t, "0 tokens in 0.0 s: s 0 (0%), l 0 (0%); 0 handoffs, 0 tokens discarded", account(pair, sched.Summary{}, 0))
 }

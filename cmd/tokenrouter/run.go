@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 
@@ -28,27 +29,37 @@ type question struct {
 	params               router.Params // what of it was given
 	threshold, share     float64
 	draft                int
+	thresholdSet         bool
 	noColour             bool
+	interactive, asJSON  bool
 }
 
 func newRunCommand() *cobra.Command {
 	var from source
 	var q question
 	cmd := &cobra.Command{
-		Use:   "run PROMPT",
-		Short: "Answer one prompt in the terminal, each token in the colour of the model that wrote it",
+		Use:   "run [PROMPT]",
+		Short: "Answer in the terminal, each token in the colour of the model that wrote it",
 		Long: `Load the models, answer one prompt, and say who wrote what. The answer goes to standard output, everything else to
-standard error. A PROMPT of - is read from standard input.`,
+standard error. A PROMPT of - is read from standard input.
+
+Without PROMPT, in a terminal, prompts are asked for one after the other, and the models know the conversation so far. ctrl-C ends an
+answer, ctrl-D the conversation, /help lists commands. With --interactive that also goes with prompts from a pipe, one a line.`,
 		Example: `  tokenrouter run --small small.gguf --large large.gguf "Why is the sky blue?"
+  tokenrouter run --pair qwen2.5-coder-0.5b-1.5b
   tokenrouter run --model small "The same question to one model alone"
   tokenrouter run --demo --algorithm r2r "57 - 46 = ?"
   git diff | tokenrouter run - --system "Write a commit message for this change."`,
-		Args: onePrompt,
+		Args: func(cmd *cobra.Command, args []string) error { return q.arguments(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			prompt, err := readPrompt(cmd.InOrStdin(), args[0])
-			if err != nil {
-				return err
+			prompt := ""
+			if len(args) > 0 {
+				var err error
+				if prompt, err = readPrompt(cmd.InOrStdin(), args[0]); err != nil {
+					return err
+				}
 			}
+			q.thresholdSet = cmd.Flags().Changed("threshold")
 			return run(cmd, &from, &q, prompt)
 		},
 	}
@@ -66,19 +77,34 @@ standard error. A PROMPT of - is read from standard input.`,
 	f.Float64SliceVar(&q.params.Weights, "weights", nil, "how often each model writes, `A,B,...`, relative to their sum; of the ensemble")
 	f.IntVar(&q.draft, "draft", router.SpeculativeDraft, fmt.Sprintf("tokens that the small model drafts at a time, 1 to %d; of speculative", router.SpeculativeMost))
 	f.BoolVar(&q.noColour, "no-color", false, "write no colours; nor are there any with NO_COLOR set, or when the output is no terminal")
+	f.BoolVarP(&q.interactive, "interactive", "i", false, "ask for prompts until the input ends, also where it is no terminal")
+	f.BoolVar(&q.asJSON, "json", false, "print the answer and its account as one JSON object when it is complete")
 	f.StringVar(&q.level, "log-level", "warn", "debug, info, warn or error")
 	return cmd
 }
 
-// onePrompt checks the arguments.
-func onePrompt(_ *cobra.Command, args []string) error {
+// arguments checks the arguments, and says whether this is a conversation.
+func (q *question) arguments(cmd *cobra.Command, args []string) error {
 	switch {
+	case len(args) == 0 && (q.interactive || inTerminal(cmd)):
+		q.interactive = true
 	case len(args) == 0:
 		return errors.New(`no PROMPT given: write it in quotes, tokenrouter run "Why is the sky blue?", or - to read it from standard input`)
 	case len(args) > 1:
 		return fmt.Errorf("%d PROMPTs given, expected one: put the whole prompt in quotes", len(args))
+	case q.interactive:
+		return errors.New("--interactive asks for prompts: give no PROMPT with it")
+	}
+	if q.interactive && q.asJSON {
+		return errors.New("--json is for one prompt: give a PROMPT with it")
 	}
 	return nil
+}
+
+// inTerminal reports whether a person can be asked.
+func inTerminal(cmd *cobra.Command) bool {
+	in, ok := cmd.InOrStdin().(*os.File)
+	return ok && isTerminal(in) && isTerminal(cmd.OutOrStdout())
 }
 
 func readPrompt(in io.Reader, arg string) (string, error) {
@@ -134,7 +160,10 @@ func run(cmd *cobra.Command, from *source, q *question, prompt string) (err erro
 	if err != nil {
 		return err
 	}
-	request, err := q.request(cmd, target, prompt)
+	if q.interactive {
+		return (&conversation{cmd: cmd, q: q, runtime: runtime, target: target, aside: cmd.ErrOrStderr()}).talk()
+	}
+	request, err := q.request(cmd, target, []chat.Message{chat.User(prompt)})
 	if err != nil {
 		return err
 	}
@@ -142,7 +171,41 @@ func run(cmd *cobra.Command, from *source, q *question, prompt string) (err erro
 	if err != nil {
 		return err
 	}
-	return show(cmd, target, stream, q.noColour)
+	return q.once(cmd, target, stream)
+}
+
+// once shows the answer to one prompt.
+func (q *question) once(cmd *cobra.Command, t *api.Target, stream *sched.Stream) (err error) {
+	var a shown
+	if q.asJSON {
+		if a, err = listen(stream, func(sched.Event) error { return nil }); err == nil {
+			err = printJSON(cmd.OutOrStdout(), answerJSON{
+				a.text, t.Name, a.summary.Algorithm, string(a.finish), a.summary.Prompt, a.summary.Completion,
+				a.summary.Tokens, a.summary.Handoffs, a.summary.Discarded, a.seconds,
+			})
+		}
+	} else {
+		showLegend(cmd, t, q.noColour)
+		a, err = show(cmd, t, stream, q.noColour)
+	}
+	if err == nil && a.finish == sched.FinishCancelled {
+		return errInterrupted
+	}
+	return err
+}
+
+// answerJSON is the JSON of run. Names stay: scripts read them.
+type answerJSON struct {
+	Answer     string         `json:"answer"`
+	Model      string         `json:"model"` // route or model that was asked
+	Algorithm  string         `json:"algorithm"`
+	Finish     string         `json:"finish_reason"`
+	Prompt     int            `json:"prompt_tokens"`
+	Completion int            `json:"completion_tokens"`
+	Tokens     map[string]int `json:"tokens"` // by the model that wrote them
+	Handoffs   int            `json:"handoffs"`
+	Discarded  int            `json:"discarded"`
+	Seconds    float64        `json:"seconds"` // from the first token to the last
 }
 
 func (q *question) check() error {
@@ -179,12 +242,12 @@ func (q *question) target(targets []api.Target) (*api.Target, error) {
 	return &targets[i], nil
 }
 
-func (q *question) request(cmd *cobra.Command, t *api.Target, prompt string) (sched.Request, error) {
+func (q *question) request(cmd *cobra.Command, t *api.Target, turns []chat.Message) (sched.Request, error) {
 	var messages []chat.Message
 	if q.system != "" {
 		messages = append(messages, chat.System(q.system))
 	}
-	ids, err := t.Text.Prompt(chat.Request{Messages: append(messages, chat.User(prompt))})
+	ids, err := t.Text.Prompt(chat.Request{Messages: append(messages, turns...)})
 	if err != nil {
 		return sched.Request{}, err
 	}
@@ -195,7 +258,7 @@ func (q *question) request(cmd *cobra.Command, t *api.Target, prompt string) (sc
 	if !cmd.Flags().Changed("seed") {
 		r.Sampling.Seed = rand.Uint64()
 	}
-	if cmd.Flags().Changed("threshold") {
+	if q.thresholdSet {
 		r.Params.Threshold = &q.threshold
 	}
 	if cmd.Flags().Changed("large-share") {

@@ -13,52 +13,74 @@ import (
 	"github.com/tokenrouter/tokenrouter/server/api"
 )
 
+// shown is an answer that was shown, whole or not.
+type shown struct {
+	text    string
+	finish  sched.FinishReason
+	summary sched.Summary
+	seconds float64 // from the first token to the last
+}
+
 // show writes the answer as it comes, and then its account.
-func show(cmd *cobra.Command, t *api.Target, stream *sched.Stream, noColour bool) error {
+func show(cmd *cobra.Command, t *api.Target, stream *sched.Stream, noColour bool) (shown, error) {
 	out, aside := cmd.OutOrStdout(), cmd.ErrOrStderr()
-	coloured := wantsColour(out, noColour)
-	if coloured && len(t.Models) > 1 {
-		say(aside, legend(t.Models))
-	}
 	write, end := plain(out), func() error { return nil }
 	if isTerminal(out) {
-		p := newPainter(out, coloured)
+		p := newPainter(out, wantsColour(out, noColour))
 		write, end = p.event, p.end
 	}
+	a, err := listen(stream, write)
+	if err != nil {
+		return a, err
+	}
+	if err := end(); err != nil {
+		return a, fmt.Errorf("write the answer: %w", err)
+	}
+	if _, err := fmt.Fprintln(out); err != nil {
+		return a, fmt.Errorf("write the answer: %w", err)
+	}
+	say(aside, account(t, a.summary, a.seconds))
+	if a.finish == sched.FinishLength {
+		say(aside, "the answer was cut: --max-tokens or the context ended it")
+	}
+	return a, nil
+}
+
+// listen takes an answer to its end. An answer that was cancelled is none that failed.
+func listen(stream *sched.Stream, write func(sched.Event) error) (a shown, err error) {
 	var first time.Time
-	var last sched.Event
-	for last.Finish == "" {
+	var text strings.Builder
+	for a.finish == "" {
 		// Not the command's context: what was written until an interruption, and its account, is shown.
 		e, err := stream.Next(context.Background())
 		if err != nil {
-			return err
+			return a, err
 		}
 		if first.IsZero() {
 			first = time.Now()
 		}
 		if err := write(e); err != nil {
 			stream.Cancel()
-			return fmt.Errorf("write the answer: %w", err)
+			return a, fmt.Errorf("write the answer: %w", err)
 		}
-		last = e
+		text.WriteString(e.Text)
+		a.text, a.finish = text.String(), e.Finish
+		if e.Finish == sched.FinishError {
+			err = e.Err
+		}
+		if a.finish != "" {
+			a.seconds, a.summary = time.Since(first).Seconds(), stream.Summary()
+			return a, err
+		}
 	}
-	took := time.Since(first)
-	if err := end(); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
+	return a, nil
+}
+
+// showLegend says which colour is whose, if there are colours and several models.
+func showLegend(cmd *cobra.Command, t *api.Target, noColour bool) {
+	if wantsColour(cmd.OutOrStdout(), noColour) && len(t.Models) > 1 {
+		say(cmd.ErrOrStderr(), legend(t.Models))
 	}
-	if _, err := fmt.Fprintln(out); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	say(aside, account(t, stream.Summary(), took))
-	switch last.Finish {
-	case sched.FinishError:
-		return last.Err
-	case sched.FinishCancelled:
-		return errInterrupted
-	case sched.FinishLength:
-		say(aside, "the answer was cut: --max-tokens or the context ended it")
-	}
-	return nil
 }
 
 // say writes a line beside the answer. If that cannot be written, the answer still can.
@@ -82,11 +104,11 @@ func legend(models []string) string {
 }
 
 // account is the summary line.
-func account(t *api.Target, s sched.Summary, took time.Duration) string {
+func account(t *api.Target, s sched.Summary, seconds float64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %.1f s", count(s.Completion, "token"), took.Seconds())
-	if n := s.Completion - 1; n > 0 && took > 0 { // the first came before the clock began
-		fmt.Fprintf(&b, ", %.1f tokens/s", float64(n)/took.Seconds())
+	fmt.Fprintf(&b, "%s in %.1f s", count(s.Completion, "token"), seconds)
+	if n := s.Completion - 1; n > 0 && seconds > 0 { // the first came before the clock began
+		fmt.Fprintf(&b, ", %.1f tokens/s", float64(n)/seconds)
 	}
 	if len(t.Models) == 1 {
 		return b.String()

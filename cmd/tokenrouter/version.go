@@ -1,9 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -13,25 +13,74 @@ import (
 // version of the program; a release sets it with -ldflags "-X main.version=1.2.3".
 var version = "0.1.0-dev"
 
+// commit is the commit that the program was built from, with a + where files had been changed; "": not known. A release sets it as
+// it sets version.
+var commit = func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	revision, changed := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(len(s.Value), 12)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = "+"
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return revision + changed
+}()
+
+// versionJSON is the JSON of version. Names stay: scripts read them.
+type versionJSON struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"` // "": not known
+	Go      string `json:"go"`
+	System  string `json:"system"`
+	ABI     int    `json:"abi"` // that the program needs of the library
+	Library string `json:"library"`
+	ISA     string `json:"isa"`
+	Threads int    `json:"threads"`
+}
+
 func newVersionCommand() *cobra.Command {
 	var library string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the program and of its native library",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// The program's own line comes first, and also when the library cannot be used.
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "tokenrouter %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH); err != nil {
-				return err
+			v := versionJSON{Version: version, Commit: commit, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, ABI: sched.NativeABI}
+			if !asJSON { // the program's own line comes first, and also when the library cannot be used
+				at := ""
+				if commit != "" {
+					at = "commit " + commit + ", "
+				}
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "tokenrouter %s (%s%s, %s, ABI %d)\n", v.Version, at, v.Go, v.System, v.ABI); err != nil {
+					return err
+				}
 			}
 			device, err := sched.OpenNativeDevice(sched.NativeOptions{Library: library})
 			if err != nil {
 				return fmt.Errorf("the native library cannot be used: %w", err)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\ninstruction set %s, %d threads\n", device.Library(), device.ISA(), device.Threads())
-			return errors.Join(err, device.Close())
+			v.Library, v.ISA, v.Threads = device.Library(), device.ISA(), device.Threads()
+			if err := device.Close(); err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), v)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\ninstruction set %s, %d threads\n", v.Library, v.ISA, v.Threads)
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&library, "library", "", "native library to load, `FILE`; default: the one built in")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
