@@ -57,8 +57,6 @@ func (c *conversation) talk() error {
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, errCleared):
-			continue
 		case ctx.Err() != nil:
 			return errInterrupted
 		case err != nil:

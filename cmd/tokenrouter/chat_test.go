@@ -86,3 +86,20 @@ func TestVersionJSON(t *testing.T) {
 	require.Positive(t, v.ABI)
 	require.NotEmpty(t, v.ISA)
 }
+
+// ctrl-C clears the line, whatever the size of what is read at a time.
+func TestCtrlC(t *testing.T) {
+	for _, size := range []int{1, 2, 3, 100} {
+		k := &keyReader{in: strings.NewReader("ab\x03c\x03\r")}
+		var got []byte
+		for {
+			p := make([]byte, size)
+			n, err := k.Read(p)
+			got = append(got, p[:n]...)
+			if err != nil {
+				break
+			}
+		}
+		require.Equal(t, "ab\x05\x15c\x05\x15\r", string(got))
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -13,12 +14,9 @@ import (
 
 // lineReader reads what a person types.
 type lineReader interface {
-	// ReadLine gives a line without its end; io.EOF when there are no more, errCleared when the person gave the line up.
+	// ReadLine gives a line without its end; io.EOF when there are no more.
 	ReadLine(ctx context.Context) (string, error)
 }
-
-// errCleared says that ctrl-C was pressed at a prompt.
-var errCleared = errors.New("the line was cleared")
 
 // newLines reads lines: with editing and a history from a terminal, else as they are. restore puts the terminal back.
 func newLines(in io.Reader, out io.Writer) (lines lineReader, restore func()) {
@@ -26,11 +24,11 @@ func newLines(in io.Reader, out io.Writer) (lines lineReader, restore func()) {
 	if !ok || !term.IsTerminal(int(file.Fd())) || !isTerminal(out) {
 		return &plainLines{bufio.NewReader(in)}, func() {}
 	}
-	e := &editor{fd: int(file.Fd()), keys: &lastByte{in: file}}
+	e := &editor{fd: int(file.Fd()), out: out}
 	e.terminal = term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{e.keys, out}, "> ")
+	}{&keyReader{in: file}, out}, "> ")
 	return e, func() { e.terminal.SetBracketedPasteMode(false) }
 }
 
@@ -63,7 +61,7 @@ func (p *plainLines) ReadLine(ctx context.Context) (string, error) {
 // signal while an answer is written.
 type editor struct {
 	fd       int
-	keys     *lastByte
+	out      io.Writer
 	terminal *term.Terminal
 }
 
@@ -85,11 +83,8 @@ func (e *editor) ReadLine(context.Context) (string, error) {
 		case errors.Is(err, term.ErrPasteIndicator): // lines that were pasted belong to one prompt
 			pasted = append(pasted, line)
 			continue
-		case errors.Is(err, io.EOF) && e.keys.last == ctrlC:
-			_, _ = io.WriteString(e.terminal, "\r\n")
-			return "", errCleared
 		case errors.Is(err, io.EOF):
-			_, _ = io.WriteString(e.terminal, "\r\n")
+			_, _ = io.WriteString(e.out, "\r\n")
 			return "", io.EOF
 		case err != nil:
 			return "", err
@@ -98,18 +93,25 @@ func (e *editor) ReadLine(context.Context) (string, error) {
 	}
 }
 
-const ctrlC = 3
-
-// lastByte remembers the last byte that was read: the terminal says the same of ctrl-C and ctrl-D.
-type lastByte struct {
+// keyReader turns ctrl-C, which would end the input, into the keys that clear the line: to its end (ctrl-E), and delete all before
+// that (ctrl-U).
+type keyReader struct {
 	in   io.Reader
-	last byte
+	left []byte // read and not given yet
 }
 
-func (l *lastByte) Read(p []byte) (int, error) {
-	n, err := l.in.Read(p)
-	if n > 0 {
-		l.last = p[n-1]
+const ctrlC = 3
+
+func (k *keyReader) Read(p []byte) (int, error) {
+	if len(k.left) == 0 {
+		buffer := make([]byte, 256)
+		n, err := k.in.Read(buffer)
+		if n == 0 {
+			return 0, err
+		}
+		k.left = bytes.ReplaceAll(buffer[:n], []byte{ctrlC}, []byte{5, 21})
 	}
-	return n, err
+	n := copy(p, k.left)
+	k.left = k.left[n:]
+	return n, nil
 }
