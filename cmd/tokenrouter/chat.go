@@ -114,7 +114,8 @@ func (c *conversation) answer(ctx context.Context, prompt string, interrupts <-c
 		return nil
 	}
 	if err != nil {
-		return err
+		say(c.aside, err.Error())
+		return nil
 	}
 	ended, watched := make(chan struct{}), make(chan os.Signal, 1)
 	go func() {
