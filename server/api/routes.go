@@ -28,7 +28,7 @@ func (s *Server) listRoutes(c *gin.Context) {
 	}
 	for i := range snap.Models {
 		m := modelState(&snap.Models[i])
-		if t, err := find(state.targets, m.ID); err == nil {
+		if t, err := find(state.targets, m.ID); err == nil && m.KV.Capacity > 0 { // else it is unloaded
 			m.Memory = t.Memory
 		}
 		list.Models = append(list.Models, m)

@@ -34,6 +34,10 @@ type Options struct {
 	Loading   func(*Loader)
 	Listening func(address string)
 	Ready     func(*Runtime)
+
+	// Reload tells Serve to take the configuration that Configure reads then. Both may be nil.
+	Reload    <-chan struct{}
+	Configure func() (*config.Config, error)
 }
 
 // NewLoader checks the configuration against the metadata of its files: whether they can be read, are whole, and go

@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	stdlog "log"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -39,50 +41,75 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
+	s, err := newServer(cfg, loader, o, counters)
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", cfg.Server.Listen)
 	if err != nil {
 		return cfg.At("server.listen", fmt.Errorf("cannot listen: %w", err))
 	}
-	s := newServer(cfg, loader, o, counters)
 	var failure error // of the HTTP server; to be read when ended is closed
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		failure = s.http.Serve(listener)
+		failure = s.listen(listener)
 	}()
-	o.Log.Info().Str("address", "http://"+listener.Addr().String()).Msg("listening")
+	o.Log.Info().Str("address", s.scheme()+"://"+listener.Addr().String()).Msg("listening")
+	s.warnOpen(listener.Addr())
 	call(o.Listening, listener.Addr().String())
 	call(o.Loading, loader)
 
 	runtime, err := load(ctx, loader)
 	if err != nil {
 		s.stop()
+		s.leave()
 		<-ended
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 			return nil // asked to end while loading: that is no failure
 		}
 		return err
 	}
-	counters.Watch(runtime.Engine)
-	s.api.Ready(runtime.Targets, api.EngineOf(runtime.Engine))
+	s.engine.replace(runtime, loader, time.Duration(cfg.Server.IdleUnload), 0)
+	counters.Watch(s.engine.Snapshot)
+	s.targets = runtime.Targets
+	s.api.Ready(s.targets, s.engine)
 	warnShort(o.Log, runtime.Targets)
 	o.Log.Info().Int("targets", len(runtime.Targets)).Msg("ready")
 	call(o.Ready, runtime)
+	var watching sync.WaitGroup
+	watching.Go(s.engine.watch)
 
-	select {
-	case <-ctx.Done():
-		o.Log.Info().Stringer("shutdown_timeout", cfg.Server.ShutdownTimeout).Msg("shutting down")
-		s.drain(time.Duration(cfg.Server.ShutdownTimeout))
-		<-ended
-	case <-ended:
-		err = fmt.Errorf("the HTTP server ended: %w", failure)
-		s.stop()
+	err = s.run(ctx, o, ended)
+	s.leave()
+	watching.Wait()
+	if err != nil {
+		err = fmt.Errorf("%w: %w", err, failure)
 	}
 	closing, cancel := context.WithTimeout(context.Background(), goodbye)
 	defer cancel()
-	err = errors.Join(err, runtime.Close(closing))
+	err = errors.Join(err, s.engine.end(closing))
 	o.Log.Info().Msg("stopped")
 	return err
+}
+
+// run serves until it is to end, and lets running answers end.
+func (s *server) run(ctx context.Context, o Options, ended <-chan struct{}) error {
+	for {
+		select {
+		case <-o.Reload:
+			s.reload(ctx, o)
+		case <-ctx.Done():
+			patience := s.cfg.Server.ShutdownTimeout
+			s.log.Info().Stringer("shutdown_timeout", patience).Msg("shutting down")
+			s.drain(time.Duration(patience))
+			<-ended
+			return nil
+		case <-ended:
+			s.stop()
+			return errors.New("the HTTP server ended")
+		}
+	}
 }
 
 // warnShort tells the operator of models whose files could do more than the KV memory lets them. Routes are left out: their
@@ -126,25 +153,73 @@ func load(ctx context.Context, l *Loader) (*Runtime, error) {
 	}
 }
 
-// server is the HTTP side.
+// server is the HTTP side. Its fields but front and engine are those of the goroutine that serves.
 type server struct {
-	api    *api.Server
-	http   *http.Server
-	cancel context.CancelCauseFunc // ends all requests
-	log    zerolog.Logger
+	cfg     *config.Config
+	front   *front
+	api     *api.Server
+	engine  *live
+	targets []api.Target
+	metrics *metrics.Metrics
+	http    *http.Server
+	cancel  context.CancelCauseFunc // ends all requests
+	leave   context.CancelFunc      // tells the engine that the server ends
+	log     zerolog.Logger
 }
 
-func newServer(cfg *config.Config, l *Loader, o Options, m *metrics.Metrics) *server {
+func newServer(cfg *config.Config, l *Loader, o Options, m *metrics.Metrics) (*server, error) {
 	base, cancel := context.WithCancelCause(context.Background())
-	a := api.New(api.Options{
-		Log: o.Log, MaxBody: int64(cfg.Server.MaxBody), MaxPrompts: cfg.Batching.MaxLive + cfg.Batching.MaxQueue,
-		RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress, Resident: machine.Resident, Metrics: m.Handler(),
-	})
-	return &server{api: a, cancel: cancel, log: o.Log, http: &http.Server{
-		Handler: a, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+	staying, leave := context.WithCancel(context.Background())
+	s := &server{
+		cfg: cfg, front: &front{log: o.Log}, engine: newLive(staying, o.Log), metrics: m, cancel: cancel, leave: leave, log: o.Log,
+	}
+	s.api = s.newAPI(cfg, l, o)
+	door, err := newDoor(cfg, s.api)
+	if err != nil {
+		cancel(nil)
+		leave()
+		return nil, err
+	}
+	s.front.door.Store(door)
+	s.http = &http.Server{
+		Handler: s.front, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    stdlog.New(debugWriter{o.Log}, "", 0),
-	}}
+		TLSConfig:   &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.front.certificate},
+	}
+	return s, nil
+}
+
+// newAPI makes the handler that a configuration wants; not ready yet.
+func (s *server) newAPI(cfg *config.Config, l *Loader, o Options) *api.Server {
+	return api.New(api.Options{
+		Log: o.Log, MaxBody: int64(cfg.Server.MaxBody), MaxPrompts: cfg.Batching.MaxLive + cfg.Batching.MaxQueue,
+		RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress, Resident: machine.Resident, Metrics: s.metrics.Handler(),
+	})
+}
+
+// scheme is how the server is reached.
+func (s *server) scheme() string {
+	if s.front.door.Load().cert != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// listen serves until the server is shut down.
+func (s *server) listen(l net.Listener) error {
+	if s.scheme() == "https" {
+		return s.http.ServeTLS(l, "", "")
+	}
+	return s.http.Serve(l)
+}
+
+// warnOpen tells the operator when everybody on the network is let in.
+func (s *server) warnOpen(at net.Addr) {
+	tcp, ok := at.(*net.TCPAddr)
+	if ok && !tcp.IP.IsLoopback() && len(s.front.door.Load().keys) == 0 {
+		s.log.Warn().Msg("whoever reaches this address may use the models: set server.api_keys, or listen on 127.0.0.1")
+	}
 }
 
 // drain waits for running requests, at most so long, and then cancels them.

@@ -75,6 +75,17 @@ type Server struct {
 	MaxBody         Size     `json:"max_body"`
 	RequestTimeout  Duration `json:"request_timeout"`
 	ShutdownTimeout Duration `json:"shutdown_timeout"`
+	APIKeys         []string `json:"api_keys"`
+	APIKeyFile      string   `json:"api_key_file"` // a path like Model.Path; "": none
+	CORSOrigins     []string `json:"cors_origins"`
+	TLS             *TLS     `json:"tls"`         // nil: plain HTTP
+	IdleUnload      Duration `json:"idle_unload"` // 0: never
+}
+
+// TLS names the files of a certificate; paths like Model.Path.
+type TLS struct {
+	Cert string `json:"cert"`
+	Key  string `json:"key"`
 }
 
 // Device returns the device of that name; false if there is none.

@@ -32,7 +32,7 @@ func TestDefaults(t *testing.T) {
 	}, c.Batching)
 	require.Equal(t, Server{
 		Listen: "127.0.0.1:8080", LogLevel: "info", LogFormat: "auto", MaxBody: 16 << 20,
-		RequestTimeout: Duration(time.Hour), ShutdownTimeout: Duration(30 * time.Second),
+		RequestTimeout: Duration(time.Hour), ShutdownTimeout: Duration(30 * time.Second), APIKeys: []string{}, CORSOrigins: []string{},
 	}, c.Server)
 }
 
@@ -71,6 +71,11 @@ server:
   max_body: 10KiB
   request_timeout: 90s
   shutdown_timeout: 0s
+  api_keys: [a-long-secret]
+  api_key_file: keys
+  cors_origins: ["https://app.example.org"]
+  tls: {cert: cert.pem, key: /etc/ssl/key.pem}
+  idle_unload: 20m
 `))
 	require.NoError(t, err)
 	threshold := 0.03
@@ -86,7 +91,10 @@ server:
 			{"cpu", "cpu", "exclusive", 0, "", 1 << 30},
 		},
 		Batching: Batching{"lazy", "large-first", Thresholds{"large": 4}, Wait(1500 * time.Microsecond), true, false, 16, 8, 9, 0},
-		Server:   Server{":0", "debug", "json", 10 << 10, Duration(90 * time.Second), 0},
+		Server: Server{
+			":0", "debug", "json", 10 << 10, Duration(90 * time.Second), 0, []string{"a-long-secret"}, "/etc/tr/keys",
+			[]string{"https://app.example.org"}, &TLS{"/etc/tr/cert.pem", "/etc/ssl/key.pem"}, Duration(20 * time.Minute),
+		},
 	}, c)
 }
 

@@ -20,7 +20,7 @@ func TestMistakes(t *testing.T) {
 		{"models null", "\nmodels:\n", "models: missing; it is required"},
 		{"unknown at the top", twoModels + "rotues: []\n", "f.yaml:5:1: rotues: unknown key; did you mean routes?"},
 		{"unknown in a model", "\nmodels:\n  - name: a\n    pth: x\n    path: y\n", "f.yaml:4:5: models[0].pth: unknown key; did you mean path?"},
-		{"unknown and unlike all", twoModels + "server:\n  xyz: 1\n", "f.yaml:6:3: server.xyz: unknown key; known here: listen, log_format, log_level, max_body, request_timeout, shutdown_timeout"},
+		{"unknown and unlike all", twoModels + "server:\n  xyz: 1\n", "f.yaml:6:3: server.xyz: unknown key; known here: api_key_file, api_keys, cors_origins, idle_unload, listen, log_format, log_level, max_body, request_timeout, shutdown_timeout, tls"},
 		{"no path", "\nmodels:\n  - name: a\n", "f.yaml:3:5: models[0].path: missing; it is required"},
 		{"path empty", "\nmodels:\n  - {name: a, path: ''}\n", "f.yaml:3:21: models[0].path: is empty"},
 		{"name a number", "\nmodels:\n  - {name: 5, path: x}\n", "f.yaml:3:12: models[0].name: expected string, found number"},

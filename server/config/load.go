@@ -67,6 +67,12 @@ func build(tree any, src source) (*Config, error) {
 			r.Head = resolve(src.file, r.Head)
 		}
 	}
+	if s := &c.Server; s.APIKeyFile != "" {
+		s.APIKeyFile = resolve(src.file, s.APIKeyFile)
+	}
+	if t := c.Server.TLS; t != nil {
+		t.Cert, t.Key = resolve(src.file, t.Cert), resolve(src.file, t.Key)
+	}
 	return c, nil
 }
 

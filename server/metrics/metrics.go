@@ -86,8 +86,10 @@ func New() *Metrics {
 	return m
 }
 
-// Watch adds what the engine is doing at the time of each scrape.
-func (m *Metrics) Watch(e *sched.Engine) { m.registry.MustRegister(&moments{snapshot: e.Snapshot}) }
+// Watch adds what an engine is doing at the time of each scrape.
+func (m *Metrics) Watch(snapshot func() sched.Snapshot) {
+	m.registry.MustRegister(&moments{snapshot: snapshot})
+}
 
 // Handler answers scrapes.
 func (m *Metrics) Handler() http.Handler {

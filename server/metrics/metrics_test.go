@@ -80,7 +80,7 @@ func TestMetricsOfARun(t *testing.T) {
 		Observer: m.Observer(),
 	})
 	require.NoError(t, err)
-	m.Watch(e)
+	m.Watch(e.Snapshot)
 	s, err := e.Submit(t.Context(), sched.Request{Target: "r", Prompt: []int32{5, 6, 7, 8}, MaxTokens: 3})
 	require.NoError(t, err)
 	for err == nil {

@@ -33,6 +33,7 @@ const (
 	CodeShuttingDown        = "shutting_down"
 	CodeTimeout             = "timeout"         // of the answer
 	CodeRequestTimeout      = "request_timeout" // of the client, which stalled
+	CodeInvalidAPIKey       = "invalid_api_key"
 	CodeInternal            = "internal_error"
 )
 
