@@ -38,6 +38,18 @@ run-real: build real-pair ## Build, get a real pair of models, ask one question 
 build: library ## Build the native library and bin/tokenrouter, which carries it
 	$(GO) build -trimpath -o $(BINARY) ./cmd/tokenrouter
 
+# Where `make install` puts things, and a directory to put that tree into (for packages).
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: install
+install: build ## Install program, library, header, completions, man page, service, docs below PREFIX (/usr/local)
+	scripts/install.sh "$(DESTDIR)" "$(PREFIX)"
+
+.PHONY: dist
+dist: build ## Make dist/tokenrouter-VERSION-linux-x86_64.tar.gz of the same
+	scripts/dist.sh
+
 .PHONY: real-pair
 real-pair: prerequisites ## Download the real pair of models (1.6 GB) and check it
 	scripts/fetch-models --pair
@@ -63,7 +75,7 @@ native: library ## Build the native library with its tests
 	cmake --build $(NATIVE) --parallel $(JOBS)
 
 .PHONY: test
-test: test-native test-go test-race lint test-real test-clients test-web test-tools fuzz ## All tests
+test: test-native test-go test-race lint test-real test-dist test-clients test-web test-tools fuzz ## All tests
 	@echo "all tests passed"
 
 .PHONY: test-native
@@ -87,6 +99,10 @@ test-race: library models ## The unit tests under the race detector (which needs
 test-real: build native models ## The real pair: golden answers, and exactness over HTTP against a sequential loop
 	for file in "$$TOKENROUTER_MODELS"/qwen2.5-coder-*.gguf; do echo "$$file"; TR_TEST_MODEL="$$file" $(NATIVE)/tests/real_model_test; done
 	TOKENROUTER_REQUIRE_MODELS=1 $(GO) test -v -count=1 -p 1 -timeout 60m $(REAL)
+
+.PHONY: test-dist
+test-dist: dist ## The archive, unpacked and used from the command line, C and Python
+	scripts/check-dist.sh dist/tokenrouter-*-linux-x86_64.tar.gz
 
 .PHONY: test-clients
 test-clients: build real-pair python ## The official OpenAI client for Python against a running server
