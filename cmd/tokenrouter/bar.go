@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/tokenrouter/tokenrouter/models/fetch"
+	"github.com/tokenrouter/tokenrouter/sched"
 )
 
 // byteBar shows how far a transfer is: a bar if a person looks on, else a line every tenth of it. It never goes backwards.
@@ -74,4 +77,39 @@ func (b *byteBar) rate(total int64) string {
 		return ""
 	}
 	return fmt.Sprintf(", %s/s", fetch.Size(int64(float64(total-b.from)/seconds)))
+}
+
+// countBar shows how many of so many things are done, if a person looks on.
+func countBar(out io.Writer, label string, total int) (set func(done int), clear func()) {
+	if !isTerminal(out) {
+		return func(int) {}, func() {}
+	}
+	bar := progressbar.NewOptions(total, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription(label),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))
+	return func(done int) { _ = bar.Set(done) }, func() { _ = bar.Clear() } // a terminal that cannot show it goes without
+}
+
+// loadModel loads a model, with a bar if a person looks on.
+func loadModel(aside io.Writer, device *sched.NativeDevice, path string) (*sched.NativeModel, error) {
+	set, clear := countBar(aside, "loading "+filepath.Base(path), 1000)
+	var progress atomic.Int32
+	ended, drawn := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(drawn)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				set(int(progress.Load()))
+			case <-ended:
+				return
+			}
+		}
+	}()
+	model, err := device.LoadModel(path, &progress)
+	close(ended)
+	<-drawn
+	clear()
+	return model, err
 }

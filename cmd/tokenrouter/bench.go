@@ -99,7 +99,7 @@ func (b *benchFlags) run(cmd *cobra.Command, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, device.Close()) }()
-	model, err := device.LoadModel(path, nil)
+	model, err := loadModel(cmd.ErrOrStderr(), device, path)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (c *collectFlags) run(cmd *cobra.Command) (err error) {
 		if pair[i].Text, err = models.Open(path); err != nil {
 			return err
 		}
-		if pair[i].Native, err = device.LoadModel(path, nil); err != nil {
+		if pair[i].Native, err = loadModel(cmd.ErrOrStderr(), device, path); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, pair[i].Native.Close()) }()
@@ -84,7 +84,10 @@ func (c *collectFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, collector.Close()) }()
+	step, done := countBar(cmd.ErrOrStderr(), "collecting", len(prompts))
+	defer done()
 	for i, p := range prompts {
+		step(i)
 		if cmd.Context().Err() != nil {
 			return errInterrupted
 		}
@@ -96,6 +99,7 @@ func (c *collectFlags) run(cmd *cobra.Command) (err error) {
 			return fmt.Errorf("%s: prompt %d: %w", c.prompts, i+1, err)
 		}
 	}
+	done()
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d prompts\n", c.out, len(prompts))
 	return err
 }

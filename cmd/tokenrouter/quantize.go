@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/tokenrouter/tokenrouter/models/gguf"
@@ -70,14 +69,9 @@ TYPE is one of ` + strings.Join(quantize.Types(), ", ") + `.`,
 
 // quantizeBar shows a bar if a person looks on.
 func quantizeBar(out io.Writer) (progress func(done, total uint64), clear func()) {
-	if !isTerminal(out) {
-		return nil, func() {}
-	}
 	const steps = 1000
-	bar := progressbar.NewOptions(steps, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription("quantizing"),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))
-	progress = func(done, total uint64) { _ = bar.Set(int(done * steps / max(total, 1))) } // a terminal that cannot show it goes without
-	return progress, func() { _ = bar.Clear() }
+	set, clear := countBar(out, "quantizing", steps)
+	return func(done, total uint64) { set(int(done * steps / max(total, 1))) }, clear
 }
 
 func printReport(w io.Writer, path string, in *gguf.File, to gguf.TensorType, r quantize.Report) error {
