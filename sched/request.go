@@ -60,4 +60,5 @@ type Summary struct {
 	Handoffs   int            // times the request went from one model to another
 	Route      string
 	Algorithm  string
+	Lost       string // a model that failed, without which the answer was ended; the engine itself never does that
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/tokenrouter/tokenrouter/sched"
@@ -22,6 +23,7 @@ func (a *answering) account() (*openai.RoutingAccount, openai.Usage) {
 		r.Handoffs += sum.Handoffs
 		r.Drafted += sum.Drafted
 		r.Accepted += sum.Accepted
+		r.Lost = cmp.Or(r.Lost, sum.Lost)
 		for name, n := range sum.Tokens {
 			r.Tokens[name] += n
 		}

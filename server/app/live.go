@@ -11,6 +11,7 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/api"
+	"github.com/tokenrouter/tokenrouter/server/config"
 )
 
 // live is the engine that answers now: it can be replaced by another, or freed while nobody asks and loaded again when
@@ -20,13 +21,14 @@ type live struct {
 	base  context.Context // done when the server ends
 	close sync.WaitGroup  // runtimes on their way out
 
-	mu      sync.RWMutex
-	runtime *Runtime                                // nil: unloaded
-	load    func(context.Context) (*Runtime, error) // makes it anew
-	models  []string
-	policy  sched.Policy
-	idle    time.Duration // after which it is unloaded; 0: never
-	errs    []error       // of runtimes that were closed
+	mu       sync.RWMutex
+	runtime  *Runtime                                // nil: unloaded
+	load     func(context.Context) (*Runtime, error) // makes it anew
+	models   []string
+	survives map[string]string // the entries of routes that go on without a model that fails
+	policy   sched.Policy
+	idle     time.Duration // after which it is unloaded; 0: never
+	errs     []error       // of runtimes that were closed
 
 	touched time.Time     // when somebody asked last; under wake
 	wake    sync.Mutex    // held by whoever loads
@@ -45,6 +47,12 @@ func (l *live) replace(r *Runtime, loader *Loader, idle, patience time.Duration)
 	l.policy, l.models = sched.Policy(loader.plan.cfg.Batching.Policy), l.models[:0]
 	for i := range loader.plan.models {
 		l.models = append(l.models, loader.plan.models[i].Name)
+	}
+	l.survives = map[string]string{}
+	for _, route := range loader.plan.cfg.Routes {
+		if route.OnPeerFailure == config.Continue {
+			l.survives[route.Name] = route.Models[0]
+		}
 	}
 	l.mu.Unlock()
 	l.touch()
@@ -95,9 +103,13 @@ func (l *live) Submit(ctx context.Context, r sched.Request) (api.Stream, error) 
 		l.mu.RLock()
 		if l.runtime != nil {
 			s, err := l.runtime.Engine.Submit(ctx, r) // under the lock: a runtime that has taken a request is not idle
+			entry, survives := l.survives[r.Target]
 			l.mu.RUnlock()
-			if err != nil {
+			switch {
+			case err != nil:
 				return nil, err // not s: a nil pointer in an interface is not nil
+			case survives:
+				return &survivor{submit: func(r sched.Request) (api.Stream, error) { return l.Submit(ctx, r) }, request: r, entry: entry, stream: s, lost: l.lost}, nil
 			}
 			return s, nil
 		}
@@ -106,6 +118,11 @@ func (l *live) Submit(ctx context.Context, r sched.Request) (api.Stream, error) 
 			return nil, err
 		}
 	}
+}
+
+// lost tells the operator of a model that failed.
+func (l *live) lost(model string, err error) {
+	l.log.Error().Str("model", model).Err(err).Msg("a model failed; the entry of the route goes on alone")
 }
 
 // awake loads what is unloaded. Several requests wait for one load, which goes on when the client who wanted it has gone.

@@ -35,6 +35,8 @@ type Route struct {
 	Strategy   string    `json:"strategy"`
 	Draft      *int      `json:"draft"`
 	Head       string    `json:"head"` // file of a router head, a path like Model.Path, or CataloguePrefix and a name; "": none
+	// OnPeerFailure is what becomes of an answer when a model other than the entry fails: FailAnswer or Continue.
+	OnPeerFailure string `json:"on_peer_failure"`
 }
 
 // Device is what models run on.
@@ -46,6 +48,12 @@ type Device struct {
 	ISA      string `json:"isa"`     // "": the best one
 	KVMemory Size   `json:"kv_memory"`
 }
+
+// Values of Route.OnPeerFailure.
+const (
+	FailAnswer = "error"
+	Continue   = "continue"
+)
 
 // Values of Device.Sharing.
 const (

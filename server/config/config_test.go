@@ -24,7 +24,7 @@ func TestDefaults(t *testing.T) {
 		{Name: "small", Path: "small.gguf", Device: "cpu", KVType: "f16"},
 		{Name: "large", Path: "large.gguf", Device: "cpu", KVType: "f16"},
 	}, c.Models)
-	require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{"small", "large"}}}, c.Routes)
+	require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{"small", "large"}, OnPeerFailure: "error"}}, c.Routes)
 	require.Equal(t, []Device{{Name: "cpu", Kind: "cpu", Sharing: Exclusive, KVMemory: 1 << 30}}, c.Devices)
 	require.Equal(t, Batching{
 		Policy: "lazy", Order: "large-first", Threshold: Thresholds{}, MaxWait: Auto, PrefixCache: true, Ahead: true,
@@ -53,6 +53,7 @@ routes:
     models: [org/small:q4, large]
     threshold: 0.03
     head: heads/r.gguf
+    on_peer_failure: continue
 devices:
   - {name: socket0, kind: cpu, sharing: concurrent, threads: 2, isa: avx2, kv_memory: 1.5 GB}
 batching:
@@ -85,7 +86,7 @@ server:
 			{"org/small:q4", "/etc/tr/models/s.gguf", "socket0", 4096, true, "q8_0", "/etc/tr/chat.jinja"},
 			{"large", "/data/l.gguf", "cpu", 0, false, "f16", ""},
 		},
-		Routes: []Route{{"pair", "r-stitch", []string{"org/small:q4", "large"}, &threshold, nil, nil, "", nil, "/etc/tr/heads/r.gguf"}},
+		Routes: []Route{{"pair", "r-stitch", []string{"org/small:q4", "large"}, &threshold, nil, nil, "", nil, "/etc/tr/heads/r.gguf", "continue"}},
 		Devices: []Device{
 			{"socket0", "cpu", "concurrent", 2, "avx2", 1_500_000_000},
 			{"cpu", "cpu", "exclusive", 0, "", 1 << 30},
@@ -180,10 +181,10 @@ func TestDemo(t *testing.T) {
 	threshold := 0.025
 	pair := []string{"demo-small", "demo-large"}
 	require.Equal(t, []Route{
-		{Name: "demo", Algorithm: "r-stitch", Models: pair, Threshold: &threshold},
-		{Name: "demo-citer", Algorithm: "citer", Models: pair, Head: "catalogue:demo-citer"},
-		{Name: "demo-co-llm", Algorithm: "co-llm", Models: pair, Head: "catalogue:demo-co-llm"},
-		{Name: "demo-r2r", Algorithm: "r2r", Models: pair, Head: "catalogue:demo-r2r"},
+		{Name: "demo", Algorithm: "r-stitch", Models: pair, Threshold: &threshold, OnPeerFailure: "error"},
+		{Name: "demo-citer", Algorithm: "citer", Models: pair, Head: "catalogue:demo-citer", OnPeerFailure: "error"},
+		{Name: "demo-co-llm", Algorithm: "co-llm", Models: pair, Head: "catalogue:demo-co-llm", OnPeerFailure: "error"},
+		{Name: "demo-r2r", Algorithm: "r2r", Models: pair, Head: "catalogue:demo-r2r", OnPeerFailure: "error"},
 	}, got.Routes)
 }
 
@@ -210,7 +211,7 @@ func TestPair(t *testing.T) {
 		require.Equal(t, []Model{
 			{Name: c.wantSmall, Path: c.small, Device: "cpu", KVType: "f16"}, {Name: c.wantLarge, Path: c.large, Device: "cpu", KVType: "f16"},
 		}, got.Models)
-		require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{c.wantSmall, c.wantLarge}}}, got.Routes)
+		require.Equal(t, []Route{{Name: "routed", Algorithm: "r-stitch", Models: []string{c.wantSmall, c.wantLarge}, OnPeerFailure: "error"}}, got.Routes)
 	}
 }
 

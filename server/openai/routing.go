@@ -22,6 +22,7 @@ type RoutingAccount struct {
 	Drafted   int            `json:"drafted,omitzero"`  // tokens that one model drafted and another one judged
 	Accepted  int            `json:"accepted,omitzero"` // those of them that are in the answer
 	Handoffs  int            `json:"handoffs"`
+	Lost      string         `json:"lost,omitzero"` // a model that failed: the entry wrote the rest alone
 	Seed      *int64         `json:"seed,omitzero"` // with a trace: gives the same answer again
 }
 
