@@ -311,7 +311,7 @@ func TestStall(t *testing.T) {
 		}
 	})
 	f := quick(t)
-	f.Stall = 100 * time.Millisecond
+	f.Stall = 500 * time.Millisecond
 	got, err := f.File(t.Context(), Request{URL: h.URL, To: target(t)})
 	require.NoError(t, err)
 	require.Equal(t, sumOf(file), got.SHA256)
@@ -323,14 +323,14 @@ func TestSlow(t *testing.T) {
 	file := content(15, 1000)
 	h := newHost(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
-		for i := range 10 {
-			_, _ = w.Write(file[i*100 : i*100+100])
+		for i := range 20 { // 2 s in all, a piece every 100 ms
+			_, _ = w.Write(file[i*50 : i*50+50])
 			_ = http.NewResponseController(w).Flush()
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond)
 		}
 	})
 	f := quick(t)
-	f.Stall, f.Attempts = 300*time.Millisecond, 1
+	f.Stall, f.Attempts = time.Second, 1
 	_, err := f.File(t.Context(), Request{URL: h.URL, To: target(t)})
 	require.NoError(t, err)
 }
