@@ -20,6 +20,9 @@ EMBEDDED := bindings/embedded/libtokenrouter.so
 BINARY := bin/tokenrouter
 PYTHON = $(BUILD)/venv/bin/python
 
+# With a + where files have been changed since. Go finds it by itself, but not in every kind of checkout.
+COMMIT = $(shell c=$$(git rev-parse --short=12 HEAD 2>/dev/null) && { git diff --quiet HEAD || c=$$c+; echo $$c; })
+
 export TOKENROUTER_MODELS ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/tokenrouter/models
 
 ##@ Use
@@ -36,7 +39,7 @@ run-real: build real-pair ## Build, get a real pair of models, ask one question 
 
 .PHONY: build
 build: library ## Build the native library and bin/tokenrouter, which carries it
-	$(GO) build -trimpath -o $(BINARY) ./cmd/tokenrouter
+	$(GO) build -trimpath -ldflags "-X main.builtFrom=$(COMMIT)" -o $(BINARY) ./cmd/tokenrouter
 
 # Where `make install` puts things, and a directory to put that tree into (for packages).
 PREFIX ?= /usr/local

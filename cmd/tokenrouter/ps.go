@@ -96,7 +96,7 @@ func printPs(w io.Writer, url string, l *openai.RouteList) error {
 		r := &l.Data[i]
 		threshold := ""
 		if r.DefaultThreshold != nil {
-			threshold = fmt.Sprintf("%g", *r.DefaultThreshold)
+			threshold = fmt.Sprintf("%.4g", *r.DefaultThreshold)
 		}
 		rows = append(rows, []any{r.ID, r.Algorithm, strings.Join(r.Models, ", "), threshold, r.ContextLength})
 	}

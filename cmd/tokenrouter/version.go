@@ -13,9 +13,14 @@ import (
 // version of the program; a release sets it with -ldflags "-X main.version=1.2.3".
 var version = "0.1.0-dev"
 
-// commit is the commit that the program was built from, with a + where files had been changed; "": not known. A release sets it as
-// it sets version.
+// builtFrom is set as version is, by the Makefile.
+var builtFrom string
+
+// commit is the commit that the program was built from, with a + where files had been changed; "": not known.
 var commit = func() string {
+	if builtFrom != "" {
+		return builtFrom
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""

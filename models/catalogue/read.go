@@ -104,6 +104,9 @@ func LookUp(name string) ([]*Model, error) {
 	if p := FindPair(name); p != nil {
 		return []*Model{Find(p.Models[0]), Find(p.Models[1])}, nil
 	}
-	return nil, fmt.Errorf("the catalogue has no model or pair called %q%s; it has the models %s, and the pairs %s",
-		name, suggest.Phrase(name, append(ModelNames(), PairNames()...)), strings.Join(ModelNames(), ", "), strings.Join(PairNames(), ", "))
+	const no = "the catalogue has no model or pair called %q"
+	if meant := suggest.Phrase(name, append(ModelNames(), PairNames()...)); meant != "" {
+		return nil, fmt.Errorf(no+"%s tokenrouter list --all shows what there is", name, meant)
+	}
+	return nil, fmt.Errorf(no+"; it has the models %s, and the pairs %s", name, strings.Join(ModelNames(), ", "), strings.Join(PairNames(), ", "))
 }

@@ -89,7 +89,9 @@ func TestLookUp(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []*Model{Find("qwen3-8b")}, models)
 	_, err = LookUp("qwen3-9b")
-	require.ErrorContains(t, err, `no model or pair called "qwen3-9b"; did you mean qwen3-4b?; it has the models qwen2.5-coder-0.5b`)
+	require.ErrorContains(t, err, `no model or pair called "qwen3-9b"; did you mean qwen3-4b? tokenrouter list --all`)
+	_, err = LookUp("something else")
+	require.ErrorContains(t, err, `no model or pair called "something else"; it has the models qwen2.5-coder-0.5b`)
 	require.Nil(t, Find("x"))
 	require.Nil(t, FindPair("x"))
 }

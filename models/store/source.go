@@ -54,7 +54,7 @@ func Resolve(arg string, getenv func(string) string) ([]Source, error) {
 	}
 	models, err := catalogue.LookUp(arg)
 	if err != nil {
-		return nil, fmt.Errorf("%w; or name a file as %sOWNER/REPO/FILE.gguf or by its URL", err, scheme)
+		return nil, fmt.Errorf("%w. A file that is not in it is named by its URL, or as %sOWNER/REPO/FILE.gguf", err, scheme)
 	}
 	var list []Source
 	for _, m := range models {
