@@ -25,11 +25,11 @@ func TestConversation(t *testing.T) {
 	joined, _ := talk(`the \`, "sea")
 	require.NotEqual(t, alone, joined, "a line break is part of the prompt")
 
-	_, aside := talk("/help", "/model", "/model large", "/model x", "/threshold 2", "/threshold 0.5", "/threshold", "/system be brief", "", "/sytem", "the sea", "/bye", "the sea")
+	_, aside := talk("/help", "/model", "/model large", "/model x", "/threshold 2", "/threshold 0.5", "/threshold", "/system be brief", "", "/nothing", "the sea", "/bye", "the sea")
 	for _, want := range []string{
 		"/clear             forget", "* routed: small, large", "large answers from now on", `there is no "x"; there are: routed, small, large`,
 		`/threshold: "2" is not a number from 0 to 1`, "the threshold is 0.5 from now on", "the route's own threshold holds",
-		"begins anew with that system message", "there is no command /sytem",
+		"begins anew with that system message", "there is no command /nothing",
 	} {
 		require.Contains(t, aside, want)
 	}
