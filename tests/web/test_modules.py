@@ -40,6 +40,13 @@ def test_events_however_they_are_cut(module, text, events, size):
     assert module("sse.js", SSE, [list(raw[i:i + size]) for i in range(0, len(raw), size)]) == events
 
 
+@pytest.mark.parametrize(("key", "asks"), [("schl\u00fcssel", True), ("key", False)])
+def test_a_key_that_cannot_be_sent_is_asked_for_again(module, key, asks):
+    assert module("server.js", """
+      m.session.key = x;
+      try { await m.get('/v1/routes'); return false; } catch (error) { return m.explain(error).key; } finally { m.session.key = ''; }""", key) is asks
+
+
 ALIGN = """
 const aligner = new m.Aligner();
 const out = [];

@@ -27,6 +27,7 @@ export function expected(error) {
 
 async function call(path, options = {}) {
   const headers = { ...options.headers };
+  if (/[^\x20-\x7e]/.test(session.key)) throw new ServerError(401, { message: "The key has characters that no header can carry." }, NaN);
   if (session.key !== "") headers.Authorization = "Bearer " + session.key;
   let response;
   try {
