@@ -50,7 +50,7 @@ Block &block() {
     return b;
 }
 
-constexpr int kMaxSharedBytes = 99 << 10; // of a block, on processors of compute capability 8.6, 8.9 and 12.0: the smallest here
+constexpr size_t kMaxSharedBytes = 99 << 10; // of a block, on processors of compute capability 8.6, 8.9 and 12.0: the smallest here
 
 uint32_t random_bits() { // xorshift
     uint64_t &x = block().random;
@@ -135,9 +135,7 @@ void check_launch(const Launch &l) {
     if (!l.grid.x || !l.grid.y || !l.grid.z || l.grid.x > 0x7fffffff || l.grid.y > 65535 || l.grid.z > 65535) {
         fail("a grid of %u x %u x %u blocks; expected 1 to 2^31-1, 65535 and 65535", l.grid.x, l.grid.y, l.grid.z);
     }
-    if (l.shared_bytes + static_shared_bytes() > kMaxSharedBytes) {
-        fail("%zu bytes of shared memory; a block has at most %d", l.shared_bytes + static_shared_bytes(), kMaxSharedBytes);
-    }
+    if (l.shared_bytes > kMaxSharedBytes) fail("%zu bytes of dynamic shared memory; a block has at most %zu", l.shared_bytes, kMaxSharedBytes);
 }
 
 void run_block(uint3 index) {
@@ -180,7 +178,7 @@ void run(const Launch &launch) {
         const auto n = static_cast<unsigned>(i);
         b.threads[i].index = {n % launch.block.x, n / launch.block.x % launch.block.y, n / launch.block.x / launch.block.y};
     }
-    begin_launch(launch.shared_bytes);
+    begin_launch(launch.kernel, launch.shared_bytes);
     const uint64_t blocks = uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
     for (uint64_t i = 0; i < blocks; i++) {
         const uint64_t at = b.order == Order::kBackward ? blocks - 1 - i : i;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <new>
+#include <unordered_map>
 
 #include "emulation/device_memory.h"
 #include "emulation/execution.h"
@@ -15,7 +16,7 @@ namespace tr::emulation {
 
 namespace {
 
-constexpr size_t kPage = 4096, kStaticBytes = 128 << 10, kDynamicBytes = 128 << 10, kSharedBytes = kStaticBytes + kDynamicBytes;
+constexpr size_t kPage = 4096, kStaticBytes = 48 << 10, kDynamicBytes = 128 << 10, kSharedBytes = kStaticBytes + kDynamicBytes;
 
 // Epochs count blocks and barriers over all launches: an epoch at or above the running block's first is this block's.
 using Epoch = uint32_t;
@@ -46,6 +47,8 @@ template <class T> T *reserve(size_t count) {
 struct Shared {
     unsigned char *base;
     Cell *cells = reserve<Cell>(kSharedBytes);
+    std::unordered_map<const void *, size_t> tops; // of each kernel's static arrays, as far as they are known
+    const void *kernel = nullptr;
     size_t static_top = 0, dynamic_bytes = 0;
 
     Shared() {
@@ -119,7 +122,9 @@ void track_shared(size_t at, size_t n, bool write, const Access &by, bool atomic
     }
     for (size_t i = at; i < at + n; i++) {
         Cell &c = s.cells[i];
-        if (c.write.epoch < block_begin) c.written = false; // every block begins with nothing
+        if (c.write.epoch < block_begin) c.written = false; // every block begins with nothing, in memory of its own
+        if (c.write.epoch < block_begin) c.write.epoch = 0;
+        if (c.read.epoch < block_begin) c.read.epoch = 0;
         if (!atomic) track_byte(c, write, by, "shared", at < begin ? i : i - begin);
         else if (!c.written) fail_at(long_pc(by.pc), nullptr, "an atomic operation on uninitialised shared memory (byte %zu)", i);
     }
@@ -149,20 +154,28 @@ void track_any(const void *p, size_t n, bool write, const void *pc, bool atomic)
 } // namespace
 
 unsigned char *dynamic_shared() { return shared().base + shared().dynamic_begin(); }
-unsigned char *static_shared(size_t offset) { return shared().base + offset; }
-size_t static_shared_bytes() { return shared().static_top; }
 bool is_shared(const void *p) { return static_cast<size_t>(static_cast<const unsigned char *>(p) - shared().base) < kSharedBytes; }
 
-size_t reserve_static_shared(size_t bytes, size_t alignment) {
-    size_t &top = shared().static_top;
-    const size_t at = (top + alignment - 1) / alignment * alignment;
-    if (at + bytes > kStaticBytes) fail("the program's static shared arrays take more than %zu bytes", kStaticBytes);
-    top = at + bytes;
-    return at;
+unsigned char *static_shared(const StaticArray &array) {
+    if (array.kernel != shared().kernel) fail("a static shared array is used by two kernels; declare it in each");
+    return shared().base + array.at;
 }
 
-void begin_launch(size_t shared_bytes) {
-    shared().dynamic_bytes = shared_bytes;
+StaticArray reserve_static_shared(size_t bytes) {
+    Shared &s = shared();
+    const size_t at = s.static_top;
+    s.static_top += (bytes + 15) / 16 * 16;
+    if (s.static_top > kStaticBytes) fail("the kernel's static shared arrays take %zu bytes; %zu are allowed", s.static_top, kStaticBytes);
+    s.tops[s.kernel] = s.static_top;
+    std::memset(s.base + at, 0xff, bytes);
+    return {at, s.kernel};
+}
+
+void begin_launch(const void *kernel, size_t shared_bytes) {
+    Shared &s = shared();
+    s.kernel = kernel;
+    s.static_top = s.tops[kernel];
+    s.dynamic_bytes = shared_bytes;
     launch_begin = ++epoch;
 }
 

@@ -11,14 +11,18 @@ namespace tr::emulation {
 
 // Shared memory of a block. Its dynamic part ends at a page that nobody may touch.
 unsigned char *dynamic_shared();
-// Room for a static array; once per declaration and instantiation.
-size_t reserve_static_shared(size_t bytes, size_t alignment);
-unsigned char *static_shared(size_t offset);
-size_t static_shared_bytes();
+// A static array of a kernel: declared in the kernel itself, since its place is among those of the kernel that ran first.
+struct StaticArray {
+    size_t at;
+    const void *kernel;
+};
+// Once per declaration and instantiation.
+StaticArray reserve_static_shared(size_t bytes);
+unsigned char *static_shared(const StaticArray &array);
 bool is_shared(const void *p);
 
 // ---- from the execution
-void begin_launch(size_t shared_bytes);
+void begin_launch(const void *kernel, size_t shared_bytes);
 void begin_block();
 void pass_barrier();
 void end_launch();

@@ -82,8 +82,11 @@ void test_right_kernels() {
         const Device<int> in(counting(static_cast<size_t>(n)), stream), out(static_cast<size_t>(n)), sums(static_cast<size_t>(n / 32));
         sum_by_warps(in.get(), sums.get(), n, stream);
         for (int i = 0; i < n / 32; i++) CHECK_EQUAL(32 * 32 * i + 32 * 33 / 2, sums.values(stream)[static_cast<size_t>(i)]); // 32i+1 to 32i+32
-        reverse(in.get(), out.get(), n, stream);
+        reverse(in.get(), out.get(), n, 1, stream);
         for (int i = 0; i < n; i++) CHECK_EQUAL(n - i, out.values(stream)[static_cast<size_t>(i)]);
+        if (n % 64) continue;
+        reverse(in.get(), out.get(), n / 2, 2, stream);
+        for (int i = 0; i < n; i++) CHECK_EQUAL(i < n / 2 ? n / 2 - i : n + n / 2 - i, out.values(stream)[static_cast<size_t>(i)]);
     }
 }
 

@@ -18,10 +18,13 @@ __global__ void sum_kernel(const int *in, int *out, int n) {
 
 __global__ void reverse_kernel(const int *in, int *out) {
     TR_DYNAMIC_SHARED(int, values);
+    TR_SHARED(int, first, 1);
     const int n = static_cast<int>(blockDim.x), i = static_cast<int>(threadIdx.x);
-    values[i] = in[i];
+    if (i == 0) first[0] = static_cast<int>(blockIdx.x) * n;
     __syncthreads();
-    out[i] = values[n - 1 - i];
+    values[i] = in[first[0] + i];
+    __syncthreads();
+    out[first[0] + i] = values[n - 1 - i];
 }
 
 template <bool kSwapped> __global__ void multiply_kernel(const int8_t *a, const int8_t *b, int *out) {
@@ -140,9 +143,9 @@ __global__ void stack_kernel(const int *in, int *out) { out[threadIdx.x] = use_s
 void sum_by_warps(const int *in, int *out, int n, cudaStream_t stream) {
     cuda::launch(sum_kernel, cuda::Grid(static_cast<unsigned>(n + 127) / 128, 128, stream), in, out, n);
 }
-void reverse(const int *in, int *out, int n, cudaStream_t stream) {
+void reverse(const int *in, int *out, int n, int stretches, cudaStream_t stream) {
     const auto threads = static_cast<unsigned>(n);
-    cuda::launch(reverse_kernel, cuda::Grid(1, threads, stream, threads * sizeof(int)), in, out);
+    cuda::launch(reverse_kernel, cuda::Grid(static_cast<unsigned>(stretches), threads, stream, threads * sizeof(int)), in, out);
 }
 void multiply(const int8_t *a, const int8_t *b, int *out, cudaStream_t stream) { cuda::launch(multiply_kernel<false>, cuda::Grid(1, 32, stream), a, b, out); }
 void exchange(const int *in, int *out, cudaStream_t stream) { cuda::launch(exchange_kernel, cuda::Grid(1, 64, stream), in, out); }

@@ -6,8 +6,8 @@ namespace tr::emulation::test {
 
 // out[i] := the sum of in[32i .. 32i+31], a warp each; n a multiple of 32.
 void sum_by_warps(const int *in, int *out, int n, cudaStream_t stream);
-// out[i] := in[n-1-i] through shared memory; n at most 1024, a multiple of 32.
-void reverse(const int *in, int *out, int n, cudaStream_t stream);
+// Each stretch of n of out := that of in backwards, through shared memory; n at most 1024, a multiple of 32.
+void reverse(const int *in, int *out, int n, int stretches, cudaStream_t stream);
 // out[0..127] := the product of a [16][32] and b [8][32] (columns), out[128..255] that of their first 16.
 void multiply(const int8_t *a, const int8_t *b, int *out, cudaStream_t stream);
 // out[3i..3i+2] for 64 threads: the value 4 lanes on, that of the lane with index xor 3, in groups of 8, and the bit of the ballot of odd ones.

@@ -22,7 +22,7 @@
 // Arrays that the threads of a block share: of a fixed size, and of the size that the launch states.
 #if defined(TR_EMULATION)
 #define TR_SHARED(T, name, n)                                                                                   \
-    static const size_t name##_at = ::tr::emulation::reserve_static_shared(sizeof(T) * (n), 16);                \
+    static const ::tr::emulation::StaticArray name##_at = ::tr::emulation::reserve_static_shared(sizeof(T) * (n)); \
     T(&name)[n] = *reinterpret_cast<T(*)[n]>(::tr::emulation::static_shared(name##_at))
 #define TR_DYNAMIC_SHARED(T, name) T *name = reinterpret_cast<T *>(::tr::emulation::dynamic_shared())
 #else

@@ -1,0 +1,86 @@
+// How weights, activations and the KV cache lie in a device's memory: what the host writes and kernels read.
+#pragma once
+#include <cstdint>
+
+#include "cpu/ops.h"
+#include "quant/types.h"
+
+#if defined(__CUDACC__)
+#define TR_HOST_DEVICE __host__ __device__
+#else
+#define TR_HOST_DEVICE
+#endif
+
+namespace tr::cuda {
+
+// A unit is what a format scales as one: 32 or 256 weights (1 for floats). A row of a matrix holds the codes of all its units, then
+// the parameters of all of them; both begin at a multiple of kPlane bytes. Floats have codes only: themselves.
+constexpr int64_t kPlane = 16;
+TR_HOST_DEVICE constexpr int64_t in_planes(int64_t bytes) { return (bytes + kPlane - 1) / kPlane * kPlane; }
+
+struct MatrixView {
+    const uint8_t *data;
+    quant::Type type;
+    int64_t rows, cols;
+    int64_t row_bytes, params_at; // bytes of a row, and from its begin to the parameters
+};
+
+// A column of activations in integers of blocks of `unit` values: k codes, then a float scale per block, then the sum of the codes of
+// every 16 values.
+struct QuantizedView {
+    const uint8_t *data;
+    int64_t k, unit;
+
+    TR_HOST_DEVICE static constexpr int64_t bytes(int64_t k, int64_t unit) {
+        const int64_t padded = (k + unit - 1) / unit * unit;
+        return in_planes(padded) + in_planes(padded / unit * 4) + in_planes(padded / 16 * 4);
+    }
+    TR_HOST_DEVICE int64_t padded() const { return (k + unit - 1) / unit * unit; }
+    TR_HOST_DEVICE const int8_t *codes(int64_t column) const { return reinterpret_cast<const int8_t *>(data + column * bytes(k, unit)); }
+    TR_HOST_DEVICE const float *scales(int64_t column) const { return reinterpret_cast<const float *>(data + column * bytes(k, unit) + in_planes(padded())); }
+    TR_HOST_DEVICE const int32_t *sums(int64_t column) const {
+        return reinterpret_cast<const int32_t *>(data + column * bytes(k, unit) + in_planes(padded()) + in_planes(padded() / unit * 4));
+    }
+};
+
+// Where prepared columns go: NULL for forms that are not wanted.
+struct Forms {
+    float *f32;                 // [column][k]
+    uint8_t *q32, *q256;        // of QuantizedView
+};
+
+// What becomes of a product.
+enum class Finish : uint8_t {
+    kStore,     // out := product (+ bias)
+    kAdd,       // out += product
+    kSilu,      // out := silu(out) * product
+    kGelu,      // out := gelu(out) * product
+};
+
+struct Product {
+    MatrixView m;
+    int64_t n;                  // columns
+    const float *bias;          // [rows] or NULL
+    float *out;                 // [column * stride + row]
+    int64_t stride;
+    Finish finish;
+};
+
+// A step's tokens on the device. Those of a sequence that follow each other share its page table.
+struct Tokens {
+    const cpu::QueryToken *tokens;
+    int64_t n;
+};
+
+// [page][kv head] of what cpu::KvLayer describes.
+struct Attention {
+    cpu::AttentionShape shape;
+    cpu::KvLayer kv;
+    Tokens tokens;
+    const float *q;             // [n][n_head * head_dim]
+    float *out;                 // the same
+    int64_t segments;           // at most so many segments are seen by any token
+    float *partials;            // [n][n_head][segments][head_dim + 2], or NULL: each token's segments are reduced one after the other
+};
+
+} // namespace tr::cuda
