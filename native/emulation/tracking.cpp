@@ -76,13 +76,10 @@ bool ordered(const Access &a, int thread) {
 }
 
 void note_read(Cell &c, const Access &by) {
-    if (c.read.epoch != epoch || c.read.thread == by.thread) {
-        if (c.read.epoch != epoch) c.readers = kOne;
-    } else if (c.read.thread / 32 != by.thread / 32) {
-        c.readers = kManyWarps;
-    } else if (c.readers == kOne && c.read.warp_epoch == by.warp_epoch) {
-        c.readers = kOneWarp;
-    }
+    if (c.read.epoch != epoch) c.readers = kOne;
+    else if (c.read.thread / 32 != by.thread / 32) c.readers = kManyWarps;
+    else if (c.readers != kManyWarps && c.read.warp_epoch != by.warp_epoch) c.readers = kOne; // all earlier reads of the warp come before its __syncwarp
+    else if (c.readers == kOne && c.read.thread != by.thread) c.readers = kOneWarp;
     c.read = by;
 }
 
