@@ -82,6 +82,8 @@ size_t device_bytes_in_use() { return device_memory().in_use(); }
 
 using namespace tr::emulation;
 
+cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
+cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaMalloc(void **p, size_t n) { return (*p = device_memory().allocate(n)) ? cudaSuccess : cudaErrorMemoryAllocation; }
 cudaError_t cudaFree(void *p) {
     run_all(); // as the real one does

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include "api/guard.h"
 #include "api/handles.h"
@@ -79,8 +78,9 @@ tr_status tr_arena_create(tr_model *model, const tr_arena_params *params, tr_are
             *arena->model,
             {arena->n_pages, std::min(arena->max_tokens, kChunkColumns), std::min(arena->max_rows, kOutputColumns),
              kv_type_of(params->kv_type, arena->model->shape)},
-            *arena->device->pool);
+            arena->device->backend, *arena->device->pool);
         allocate_step_memory(*arena);
+        arena->memory = arena->device->allocate(*arena);
         *out = arena.release();
     });
 }
@@ -92,13 +92,7 @@ tr_status tr_arena_copy_page(tr_arena *arena, int32_t from, int32_t to, char *er
         check_page(*arena, to, "to");
         if (from == to) return;
         const std::lock_guard lock(arena->busy);
-        const tr::arch::Shape &s = arena->model->shape;
-        const int64_t n = s.page_bytes(arena->workspace->kv_type);
-        for (int32_t i = 0; i < s.n_layer; i++) {
-            const tr::cpu::KvLayer kv = arena->workspace->layer(s, i);
-            std::memcpy(kv.k + to * n, kv.k + from * n, static_cast<size_t>(n));
-            std::memcpy(kv.v + to * n, kv.v + from * n, static_cast<size_t>(n));
-        }
+        arena->device->copy_page(*arena, from, to);
     });
 }
 

@@ -1,10 +1,12 @@
+#include <charconv>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
+#include <system_error>
 #include <mutex>
 
 #include "api/cores.h"
 #include "api/guard.h"
-#include "api/handles.h"
+#include "api/host.h"
 
 namespace tr::api {
 
@@ -54,7 +56,44 @@ const cpu::Ops *choose_ops(const char *asked) {
     return ops;
 }
 
+std::vector<Kind> &kinds() {
+    static std::vector<Kind> all{{"cpu", [](const tr_device_params &params, int32_t) { return open_cpu(params); }}};
+    return all;
+}
+
+// "cuda:1": the kind, and the number behind the colon, 0 without one.
+std::shared_ptr<const Device> open_kind(const tr_device_params &params) {
+    const std::string_view asked = params.kind && *params.kind ? params.kind : "cpu";
+    const size_t colon = asked.find(':');
+    const std::string_view name = asked.substr(0, colon);
+    int32_t number = 0;
+    if (colon != std::string_view::npos) {
+        const char *end = asked.data() + asked.size();
+        const auto [at, error] = std::from_chars(asked.data() + colon + 1, end, number);
+        if (error != std::errc() || at != end || number < 0) fail(TR_ERR_ARGUMENT, "device kind %s: expected a number behind the colon", quoted(asked).c_str());
+    }
+    std::string list;
+    for (const Kind &kind : kinds()) {
+        if (name == kind.name && (number == 0 || name != "cpu")) return kind.open(params, number);
+        list += std::string(list.empty() ? "" : ", ") + "\"" + kind.name + "\"";
+    }
+    fail(TR_ERR_UNSUPPORTED, "device kind %s is not in this library; it has %s", quoted(asked).c_str(), list.c_str());
+}
+
 } // namespace
+
+bool register_kind(const Kind &kind) {
+    kinds().push_back(kind);
+    return true;
+}
+
+Host open_host(const tr_device_params &params) {
+    if (params.n_threads < 0 || params.n_threads > kMostThreads) {
+        fail(TR_ERR_ARGUMENT, "n_threads is %d; expected 0 (all cores) to %d", params.n_threads, kMostThreads);
+    }
+    const cpu::Ops &ops = *choose_ops(params.isa);
+    return {shared_pool(params.n_threads), ops};
+}
 
 } // namespace tr::api
 
@@ -81,16 +120,7 @@ tr_status tr_device_open(const tr_device_params *params, tr_device **out, char *
         check_pointer(out, "out");
         *out = nullptr;
         check_struct(params, "tr_device_params");
-        if (params->kind && std::strcmp(params->kind, "cpu") != 0) {
-            tr::fail(TR_ERR_UNSUPPORTED, "device kind %s is not in this library; it has \"cpu\"", tr::quoted(params->kind).c_str());
-        }
-        if (params->n_threads < 0 || params->n_threads > kMostThreads) {
-            tr::fail(TR_ERR_ARGUMENT, "n_threads is %d; expected 0 (all cores) to %d", params->n_threads, kMostThreads);
-        }
-        auto device = std::make_shared<Device>();
-        device->ops = choose_ops(params->isa);
-        device->pool = shared_pool(params->n_threads);
-        *out = new tr_device{std::move(device)};
+        *out = new tr_device{open_kind(*params)};
     });
 }
 
@@ -99,7 +129,7 @@ tr_status tr_device_describe(const tr_device *device, tr_device_info *info, char
         check_pointer(device, "device");
         check_struct(info, "tr_device_info");
         const Device &d = *device->device;
-        *info = {sizeof *info, d.pool->size(), "cpu", d.ops->isa, d.pool->joins(), d.pool->parks()};
+        *info = {sizeof *info, d.pool->size(), d.kind(), d.isa(), d.pool->joins(), d.pool->parks()};
     });
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "arch/backend.h"
 #include "arch/model.h"
 #include "base/memory.h"
 #include "cpu/ops.h"
@@ -15,24 +16,44 @@
 
 namespace tr::api {
 
-struct Device {
-    std::shared_ptr<cpu::Pool> pool;
-    const cpu::Ops *ops;
+// What only one kind of device needs for the steps of an arena.
+struct StepMemory {
+    virtual ~StepMemory() = default;
+};
+
+// A device of any kind. The processor has a part in all of them: it loads, and draws tokens.
+class Device {
+public:
+    Device(std::shared_ptr<cpu::Pool> pool_, const cpu::Ops &ops_, const arch::Backend &backend_) : pool(std::move(pool_)), ops(&ops_), backend(backend_) {}
+    virtual ~Device() = default;
+
+    virtual const char *kind() const = 0;
+    virtual const char *isa() const = 0;
+    // Allocates what run() needs besides the arena's own memory; may be null.
+    virtual std::unique_ptr<StepMemory> allocate(const tr_arena &arena) const = 0;
+    // Runs a batch that was checked. The caller holds arena.busy.
+    virtual void run(tr_arena &arena, const tr_batch &batch) const = 0;
+    // The keys and values of page `to` := those of `from`, all layers. The caller holds arena.busy.
+    virtual void copy_page(tr_arena &arena, int32_t from, int32_t to) const = 0;
+
+    const std::shared_ptr<cpu::Pool> pool;
+    const cpu::Ops *const ops;         // of the processor
+    const arch::Backend backend;       // what models run on
 };
 
 } // namespace tr::api
 
 struct tr_device {
-    std::shared_ptr<tr::api::Device> device;
+    std::shared_ptr<const tr::api::Device> device;
 };
 
 struct tr_model {
-    std::shared_ptr<tr::api::Device> device;
+    std::shared_ptr<const tr::api::Device> device;
     std::shared_ptr<const tr::arch::Model> model;
 };
 
 struct tr_head {
-    std::shared_ptr<tr::api::Device> device;
+    std::shared_ptr<const tr::api::Device> device;
     std::shared_ptr<const tr::arch::Model> model;
     std::unique_ptr<tr::heads::Head> head;
 };
@@ -43,12 +64,13 @@ constexpr int32_t kOutputColumns = 64;
 constexpr int32_t kChunkColumns = 256;
 
 struct tr_arena {
-    std::shared_ptr<tr::api::Device> device;
+    std::shared_ptr<const tr::api::Device> device;
     std::shared_ptr<const tr::arch::Model> model;
     int32_t n_pages, max_tokens, max_rows;
 
     std::mutex busy; // held by a step and by copies of pages
     std::unique_ptr<tr::arch::Workspace> workspace;
+    std::unique_ptr<tr::api::StepMemory> memory; // of the device's kind
 
     // The step's columns: all tokens of all segments in their order.
     tr::Array<int32_t> ids;                  // [max_tokens]
@@ -76,7 +98,18 @@ namespace tr::api {
 // Throws Error(TR_ERR_ARGUMENT) unless the batch keeps all the rules of tokenrouter.h. Reads it, changes only the marks.
 void check_batch(tr_arena &arena, const tr_batch &batch);
 
-// Runs a batch that was checked. The caller holds arena.busy.
-void run_batch(tr_arena &arena, const tr_batch &batch);
+// ---- the parts of a step that all kinds of devices share; see step.cpp
+
+// Fills the arena's columns and the places of rows from a batch.
+struct Arranged {
+    int32_t n_columns, n_scored; // n_scored: rows in arena.head_rows
+};
+Arranged arrange(tr_arena &arena, const tr_batch &batch);
+// Whether any row is of a column in [begin, end).
+bool wanted(const tr_arena &arena, const tr_batch &batch, int32_t begin, int32_t end);
+// Answers a row from its logits, with its hidden state in arena.hidden.
+void answer_row(tr_arena &arena, const tr_batch &batch, int32_t row, float *logits, sample::Scratch &scratch);
+// Scores all rows that name a head; called by all workers of a pool run. Joins.
+void score_rows(tr_arena &arena, const tr_batch &batch, int32_t n_scored, cpu::Worker &worker);
 
 } // namespace tr::api

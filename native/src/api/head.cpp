@@ -12,7 +12,8 @@ tr_status tr_head_load(tr_model *model, const char *path, tr_head **out, char *e
         try {
             const tr::gguf::File file(path);
             const Device &d = *model->device;
-            auto head = tr::heads::load_head(file, {*d.ops, *d.pool, false, nullptr}, model->model);
+            const tr::arch::Backend backend = tr::arch::host_backend(*d.ops); // heads are small, and wait for the drawn token
+            auto head = tr::heads::load_head(file, {backend, *d.pool, false, nullptr}, model->model);
             *out = new tr_head{model->device, model->model, std::move(head)};
         } catch (const tr::Error &e) {
             if (e.status() == TR_ERR_IO) throw; // names the path already

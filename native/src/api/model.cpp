@@ -19,7 +19,7 @@ tr_status tr_model_load(tr_device *device, const char *path, const tr_model_para
             const tr::gguf::File file(path);
             const Device &d = *device->device;
             const bool exact_float = params->flags & TR_MODEL_EXACT_FLOAT, check_only = params->flags & TR_MODEL_CHECK_ONLY;
-            auto model = tr::arch::load_model(file, {*d.ops, *d.pool, exact_float, params->progress, check_only});
+            auto model = tr::arch::load_model(file, {d.backend, *d.pool, exact_float, params->progress, check_only});
             if (!check_only) *out = new tr_model{device->device, std::move(model)};
         } catch (const tr::Error &e) {
             if (e.status() == TR_ERR_IO) throw; // names the path already

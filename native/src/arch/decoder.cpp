@@ -61,13 +61,7 @@ Attending Decoder::attend_all() const {
 Model::Forms Decoder::forms() const { return forms_; }
 
 void Decoder::embed(cpu::Worker &w, Workspace &ws, const Columns &c, float scale) const {
-    for (int64_t i; (i = w.next(c.n)) < c.n;) {
-        float *x = ws.x.data() + i * shape.n_embd;
-        cpu::embedding_row(embedding_, c.ids[i], x);
-        if (scale == 1) continue;
-        for (int32_t d = 0; d < shape.n_embd; d++) x[d] *= scale;
-    }
-    w.join();
+    backend_.embed(w, embedding_, c.ids, c.n, scale, ws.x.data());
 }
 
 const Activations &Decoder::norm(cpu::Worker &w, Inputs &inputs, const float *x, int64_t n, const Array<float> &gain, float *y,

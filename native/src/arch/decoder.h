@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/backend.h"
 #include "arch/experts.h"
 #include "arch/loader.h"
 #include "arch/model.h"
@@ -36,11 +37,11 @@ struct Attending {
 class Decoder : public Model {
 public:
     void output(cpu::Worker &worker, Workspace &ws, const float *x, int64_t n, float *hidden, float *logits) const override;
-    void embedding(int32_t id, float *out) const override { cpu::embedding_row(embedding_, id, out); }
+    void embedding(int32_t id, float *out) const override { backend_.embedding_row(embedding_, id, out); }
     Forms forms() const override;
 
 protected:
-    explicit Decoder(const LoadOptions &options) : ops_(options.ops) {}
+    explicit Decoder(const LoadOptions &options) : backend_(options.backend), ops_(backend_.ops) {}
 
     // ---- loading. `b` is what a layer's tensors begin with: "blk.0."
     void load_ends(Loader &loader);
@@ -74,6 +75,7 @@ protected:
     // ws.experts.normed holds, too. Joins.
     void add_experts(cpu::Worker &w, Workspace &ws, int64_t n, const Experts &experts, const cpu::Activations &h) const;
 
+    const Backend backend_;
     const cpu::Ops &ops_;
 
 private:

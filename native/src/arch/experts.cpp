@@ -57,8 +57,12 @@ void arrange(ExpertWorkspace &ws, int64_t n, int32_t n_expert, int32_t n_used) {
 
 } // namespace
 
-void Decoder::add_experts(cpu::Worker &w, Workspace &workspace, int64_t n, const Experts &experts, const cpu::Activations &h) const {
-    ExpertWorkspace &ws = workspace.experts;
+void Decoder::add_experts(cpu::Worker &w, Workspace &ws, int64_t n, const Experts &experts, const cpu::Activations &h) const {
+    backend_.add_experts(ops_, w, shape, ws.experts, n, experts, h, ws.x.data());
+}
+
+void add_experts(const cpu::Ops &ops, cpu::Worker &w, const Shape &shape, ExpertWorkspace &ws, int64_t n, const Experts &experts, const cpu::Activations &h,
+                 float *out) {
     const int64_t n_embd = shape.n_embd, n_ff = shape.n_ff_expert, n_used = shape.n_expert_used, pairs = n * n_used;
     float *gathered = ws.gathered.data(), *hidden = ws.hidden.data();
     // Calls body(expert, first pair, pairs) for every expert that a column has chosen.
@@ -69,10 +73,10 @@ void Decoder::add_experts(cpu::Worker &w, Workspace &workspace, int64_t n, const
         }
     };
 
-    ops_.matmul(w, experts.router, h, n, nullptr, ws.scores.data(), shape.n_expert);
+    ops.matmul(w, experts.router, h, n, nullptr, ws.scores.data(), shape.n_expert);
     w.join();
     for (int64_t i; (i = w.next(n)) < n;)
-        choose_experts(ops_, ws.scores.data() + i * shape.n_expert, shape.n_expert, shape.n_expert_used, ws.chosen.data() + i * n_used,
+        choose_experts(ops, ws.scores.data() + i * shape.n_expert, shape.n_expert, shape.n_expert_used, ws.chosen.data() + i * n_used,
                        ws.weight.data() + i * n_used);
     w.join();
     for (int64_t i; (i = w.next(1)) < 1;) arrange(ws, n, shape.n_expert, shape.n_expert_used);
@@ -83,30 +87,30 @@ void Decoder::add_experts(cpu::Worker &w, Workspace &workspace, int64_t n, const
     w.join();
     for_each_expert([&](size_t e, int64_t first, int64_t count) {
         cpu::Activations part = ws.inputs.from(first);
-        ops_.prepare(w, gathered + first * n_embd, count, n_embd, experts.gate[e].form() | experts.up[e].form(), part);
+        ops.prepare(w, gathered + first * n_embd, count, n_embd, experts.gate[e].form() | experts.up[e].form(), part);
     });
     w.join();
     for_each_expert([&](size_t e, int64_t first, int64_t count) {
-        ops_.matmul_gated(w, experts.gate[e], experts.up[e], cpu::Gate::kSilu, ws.inputs.from(first), count, hidden + first * n_ff, n_ff);
+        ops.matmul_gated(w, experts.gate[e], experts.up[e], cpu::Gate::kSilu, ws.inputs.from(first), count, hidden + first * n_ff, n_ff);
     });
     w.join();
     for_each_expert([&](size_t e, int64_t first, int64_t count) {
         cpu::Activations part = ws.gated.from(first);
-        ops_.prepare(w, hidden + first * n_ff, count, n_ff, experts.down[e].form(), part);
+        ops.prepare(w, hidden + first * n_ff, count, n_ff, experts.down[e].form(), part);
     });
     w.join();
     for_each_expert([&](size_t e, int64_t first, int64_t count) {
-        ops_.matmul(w, experts.down[e], ws.gated.from(first), count, nullptr, gathered + first * n_embd, n_embd);
+        ops.matmul(w, experts.down[e], ws.gated.from(first), count, nullptr, gathered + first * n_embd, n_embd);
     });
     w.join();
 
     // Each column takes in its experts in their order, whatever the batch.
     for (int64_t i; (i = w.next(n)) < n;) {
-        float *x = workspace.x.data() + i * n_embd;
+        float *x = out + i * n_embd;
         for (int64_t j = 0; j < n_used; j++) {
             const float weight = ws.weight.data()[i * n_used + j];
-            const float *out = gathered + ws.pair_at.data()[i * n_used + j] * n_embd;
-            for (int64_t d = 0; d < n_embd; d++) x[d] += weight * out[d];
+            const float *y = gathered + ws.pair_at.data()[i * n_used + j] * n_embd;
+            for (int64_t d = 0; d < n_embd; d++) x[d] += weight * y[d];
         }
     }
     w.join();

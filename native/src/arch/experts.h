@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "cpu/ops.h"
+#include "arch/model.h"
 
 namespace tr::arch {
 
@@ -15,5 +15,9 @@ struct Experts {
 // The n_used experts with the largest scores (ties go to the lower index), rising by index, and the softmax over their
 // scores: what a softmax over all, taken for the chosen and divided by their sum, comes to.
 void choose_experts(const cpu::Ops &ops, const float *scores, int32_t n_expert, int32_t n_used, int32_t *chosen, float *weight);
+
+// Backend::add_experts of the processor.
+void add_experts(const cpu::Ops &ops, cpu::Worker &w, const Shape &shape, ExpertWorkspace &ws, int64_t n, const Experts &experts, const cpu::Activations &h,
+                 float *x);
 
 } // namespace tr::arch

@@ -31,9 +31,7 @@ public:
         Loader loader(file, options, shape.head_dim);
         load_ends(loader);
         if (loader.has("rope_freqs.weight")) { // Llama 3.1: positions stretched by frequency
-            Array<float> factors;
-            loader.vector(factors, "rope_freqs.weight", shape.head_dim / 2);
-            divide_frequencies(rotaries[0], factors);
+            divide_frequencies(rotaries[0], loader.numbers("rope_freqs.weight", shape.head_dim / 2));
         }
         layers_.resize(static_cast<size_t>(shape.n_layer));
         for (size_t i = 0; i < layers_.size(); i++) {

@@ -72,6 +72,10 @@ void Loader::matrices(std::vector<cpu::Matrix> &m, const std::string &name, int6
 }
 
 void Loader::vector(Array<float> &v, const std::string &name, int64_t n, Rows rows) {
+    v = options_.backend.place(numbers(name, n, rows), "a norm or bias");
+}
+
+Array<float> Loader::numbers(const std::string &name, int64_t n, Rows rows) {
     const gguf::Tensor &t = claim(name, n, 1);
     if (quant::type_info(static_cast<uint32_t>(t.type))->block != 1) {
         fail(TR_ERR_UNSUPPORTED, "tensor \"%s\" is of type %s; this build reads norms and biases as F32, F16 or BF16", name.c_str(),
@@ -80,13 +84,14 @@ void Loader::vector(Array<float> &v, const std::string &name, int64_t n, Rows ro
     std::vector<uint8_t> bytes(t.bytes);
     file_.read(t, 0, bytes.size(), bytes.data());
     if (!blocks_finite(t.type, bytes.data(), t.elements)) fail_not_finite(t);
-    v = Array<float>(static_cast<size_t>(n), "a norm or bias");
+    Array<float> v(static_cast<size_t>(n), "a norm or bias");
     quant::dequantize(t.type, bytes.data(), v.data(), v.size());
     if (rows == Rows::kNeighboursToHalves) {
         const std::vector<float> stored(v.data(), v.data() + n);
         for (int64_t i = 0; i < n; i++) v[static_cast<size_t>(half_row(i, head_dim_))] = stored[static_cast<size_t>(i)];
     }
     weight_bytes_ += v.size() * sizeof(float);
+    return v;
 }
 
 void Loader::check_all_claimed() const {
@@ -125,8 +130,8 @@ std::vector<uint8_t> Loader::halves(const Claim &claim) const {
 void Loader::pack(const Claim &claim) {
     cpu::Matrix &m = *claim.matrix;
     const gguf::Tensor &t = *claim.tensor;
-    m.bytes = options_.ops.packed_bytes(m);
-    m.data = allocate_memory(m.bytes, 1, "packed weights");
+    m.bytes = options_.backend.ops.packed_bytes(m);
+    m.data = allocate_memory(m.bytes, 1, "packed weights", options_.backend.allocate);
     weight_bytes_ += m.bytes;
     const quant::TypeInfo &info = *quant::type_info(static_cast<uint32_t>(t.type));
     const size_t row_bytes = static_cast<size_t>(m.cols) / info.block * info.bytes;
@@ -147,9 +152,9 @@ void Loader::pack(const Claim &claim) {
                 slab.exact_float = m.exact_float;
                 slab.cols = m.cols;
                 slab.rows = i * rows;
-                const size_t at = i == 0 ? 0 : options_.ops.packed_bytes(slab); // whole tiles, one after the other
+                const size_t at = i == 0 ? 0 : options_.backend.ops.packed_bytes(slab); // whole tiles, one after the other
                 slab.rows = std::min(rows, m.rows - i * rows);
-                options_.ops.packed_bytes(slab); // sets the layout
+                options_.backend.ops.packed_bytes(slab); // sets the layout
                 slab.data = {m.data.get() + at, [](uint8_t *) {}};
                 const size_t n = static_cast<size_t>(slab.rows) * row_bytes;
                 const uint64_t from = static_cast<uint64_t>(i * rows) * row_bytes;
@@ -157,7 +162,7 @@ void Loader::pack(const Claim &claim) {
                 else std::memcpy(bytes, reordered.data() + from, n);
                 if (!blocks_finite(t.type, bytes, n / info.bytes)) fail_not_finite(t);
                 cpu::Worker alone = cpu::Worker::alone();
-                options_.ops.pack(alone, slab, bytes);
+                options_.backend.ops.pack(alone, slab, bytes);
             } catch (...) {
                 const std::lock_guard lock(mutex);
                 if (!fault) fault = std::current_exception();

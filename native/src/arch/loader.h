@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "arch/backend.h"
 #include "base/memory.h"
 #include "cpu/ops.h"
 #include "gguf/file.h"
@@ -13,8 +14,8 @@ namespace tr::arch {
 
 // What a model is loaded with.
 struct LoadOptions {
-    const cpu::Ops &ops;
-    cpu::Pool &pool;
+    const Backend &backend;
+    cpu::Pool &pool;      // that reads and packs
     bool exact_float;     // Matrix::exact_float for every matrix
     int32_t *progress;    // NULL, or where thousandths done are stored atomically
     bool check_only = false; // claim and check the tensors, but do not read the matrices: the model is of no use
@@ -39,6 +40,8 @@ public:
     void matrices(std::vector<cpu::Matrix> &m, const std::string &name, int64_t inputs, int64_t outputs, int64_t count);
     // A vector of floats, stored as F32, F16 or BF16.
     void vector(Array<float> &v, const std::string &name, int64_t n, Rows rows = Rows::kAsStored);
+    // The same, left in the processor's memory, whatever the backend.
+    Array<float> numbers(const std::string &name, int64_t n, Rows rows = Rows::kAsStored);
     // Packs all matrices that were claimed. A tensor of the file that nobody claimed is an error: the model would not be
     // what the file means.
     void finish();

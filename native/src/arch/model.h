@@ -1,10 +1,11 @@
-// A loaded model: weights packed for one set of operators, and its forward pass.
+// A loaded model: weights packed for one backend, and its forward pass.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "arch/backend.h"
 #include "arch/rotary.h"
 #include "base/memory.h"
 #include "cpu/ops.h"
@@ -29,7 +30,7 @@ struct Shape {
 class Inputs {
 public:
     // Throws Error(TR_ERR_NO_MEMORY).
-    void reserve(int64_t max_columns, int64_t k, uint32_t forms, int n_workers);
+    void reserve(const Backend &backend, int64_t max_columns, int64_t k, uint32_t forms, int n_workers);
 
     // Runs prepare(worker, activations) over n columns and returns the activations, complete for this worker. Whoever still
     // reads earlier ones must have been joined.

@@ -25,20 +25,20 @@ void fill_rotary(cpu::Worker &worker, const Rotary &rotary, int32_t n_positions,
 
 size_t product(int64_t a, int64_t b) { return static_cast<size_t>(a) * static_cast<size_t>(b); }
 
-void reserve_experts(ExpertWorkspace &e, const Shape &s, const Model::Forms &forms, int64_t n) {
+void reserve_experts(const Backend &backend, ExpertWorkspace &e, const Shape &s, const Model::Forms &forms, int64_t n) {
     const int64_t pairs = n * s.n_expert_used;
-    e.normed = Array<float>(product(n, s.n_embd), "the inputs of experts");
-    e.scores = Array<float>(product(n, s.n_expert), "the scores of experts");
-    e.chosen = Array<int32_t>(static_cast<size_t>(pairs), "the chosen experts");
-    e.weight = Array<float>(static_cast<size_t>(pairs), "the weights of experts");
-    e.pair_at = Array<int32_t>(static_cast<size_t>(pairs), "the chosen experts");
-    e.column = Array<int32_t>(static_cast<size_t>(pairs), "the chosen experts");
-    e.begin = Array<int32_t>(static_cast<size_t>(s.n_expert) + 1, "the chosen experts");
-    e.gathered = Array<float>(product(pairs, s.n_embd), "the inputs of experts");
-    e.hidden = Array<float>(product(pairs, s.n_ff_expert), "the values of experts");
+    e.normed = backend.array<float>(product(n, s.n_embd), "the inputs of experts");
+    e.scores = backend.array<float>(product(n, s.n_expert), "the scores of experts");
+    e.chosen = backend.array<int32_t>(static_cast<size_t>(pairs), "the chosen experts");
+    e.weight = backend.array<float>(static_cast<size_t>(pairs), "the weights of experts");
+    e.pair_at = backend.array<int32_t>(static_cast<size_t>(pairs), "the chosen experts");
+    e.column = backend.array<int32_t>(static_cast<size_t>(pairs), "the chosen experts");
+    e.begin = backend.array<int32_t>(static_cast<size_t>(s.n_expert) + 1, "the chosen experts");
+    e.gathered = backend.array<float>(product(pairs, s.n_embd), "the inputs of experts");
+    e.hidden = backend.array<float>(product(pairs, s.n_ff_expert), "the values of experts");
     try {
-        e.inputs.reserve(pairs, s.n_embd, forms.expert_inputs);
-        e.gated.reserve(pairs, s.n_ff_expert, forms.expert_gated);
+        backend.reserve(e.inputs, pairs, s.n_embd, forms.expert_inputs);
+        backend.reserve(e.gated, pairs, s.n_ff_expert, forms.expert_gated);
     } catch (const std::bad_alloc &) {
         fail(TR_ERR_NO_MEMORY, "cannot allocate the prepared activations of experts");
     }
@@ -46,17 +46,17 @@ void reserve_experts(ExpertWorkspace &e, const Shape &s, const Model::Forms &for
 
 } // namespace
 
-void Inputs::reserve(int64_t max_columns, int64_t k, uint32_t forms, int n_workers) {
+void Inputs::reserve(const Backend &backend, int64_t max_columns, int64_t k, uint32_t forms, int n_workers) {
     try {
-        shared_.reserve(max_columns, k, forms);
+        backend.reserve(shared_, max_columns, k, forms);
         own_.resize(static_cast<size_t>(n_workers));
-        for (cpu::Activations &own : own_) own.reserve(std::min(max_columns, kOwnColumns), k, forms);
+        for (cpu::Activations &own : own_) backend.reserve(own, std::min(max_columns, kOwnColumns), k, forms);
     } catch (const std::bad_alloc &) {
         fail(TR_ERR_NO_MEMORY, "cannot allocate the prepared activations of %lld tokens", static_cast<long long>(max_columns));
     }
 }
 
-std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSize &size, cpu::Pool &pool) {
+std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSize &size, const Backend &backend, cpu::Pool &pool) {
     const Shape &s = model.shape;
     auto ws = std::make_unique<Workspace>();
     ws->n_pages = size.n_pages;
@@ -67,29 +67,30 @@ std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSiz
     const size_t page_count = product(s.n_layer, size.n_pages);
     const auto page_bytes = static_cast<size_t>(s.page_bytes(size.kv_type));
     ws->kv_type = size.kv_type;
-    ws->keys = Array<uint8_t>(page_count * page_bytes, "the keys of the KV cache");
-    ws->values = Array<uint8_t>(page_count * page_bytes, "the values of the KV cache");
+    ws->keys = backend.array<uint8_t>(page_count * page_bytes, "the keys of the KV cache");
+    ws->values = backend.array<uint8_t>(page_count * page_bytes, "the values of the KV cache");
 
     const int64_t n = size.max_columns;
-    ws->x = Array<float>(product(n, s.n_embd), "the residual stream of a step");
-    ws->q = Array<float>(product(n, s.q_dim()), "the queries of a step");
-    ws->k = Array<float>(product(n, s.kv_dim()), "the keys of a step");
-    ws->v = Array<float>(product(n, s.kv_dim()), "the values of a step");
-    ws->attention = Array<float>(product(n, s.q_dim()), "the attention output of a step");
-    ws->ffn = Array<float>(product(n, s.n_ff), "the feed-forward values of a step");
-    ws->branch = Array<float>(product(n, s.n_embd), "the branch of a step");
+    ws->x = backend.array<float>(product(n, s.n_embd), "the residual stream of a step");
+    ws->q = backend.array<float>(product(n, s.q_dim()), "the queries of a step");
+    ws->k = backend.array<float>(product(n, s.kv_dim()), "the keys of a step");
+    ws->v = backend.array<float>(product(n, s.kv_dim()), "the values of a step");
+    ws->attention = backend.array<float>(product(n, s.q_dim()), "the attention output of a step");
+    ws->ffn = backend.array<float>(product(n, s.n_ff), "the feed-forward values of a step");
+    ws->branch = backend.array<float>(product(n, s.n_embd), "the branch of a step");
     const Model::Forms forms = model.forms();
-    ws->normed.reserve(n, s.n_embd, forms.normed, pool.size());
-    ws->attended.reserve(n, s.q_dim(), forms.attended, pool.size());
-    ws->gated.reserve(n, s.n_ff, forms.gated, pool.size());
-    ws->outputs.reserve(size.max_output_columns, s.n_embd, forms.outputs, pool.size());
+    const int n_workers = backend.host ? pool.size() : 1;
+    ws->normed.reserve(backend, n, s.n_embd, forms.normed, n_workers);
+    ws->attended.reserve(backend, n, s.q_dim(), forms.attended, n_workers);
+    ws->gated.reserve(backend, n, s.n_ff, forms.gated, n_workers);
+    ws->outputs.reserve(backend, size.max_output_columns, s.n_embd, forms.outputs, n_workers);
     try {
-        ws->scratch.reserve(s.head_dim);
+        if (backend.host) ws->scratch.reserve(s.head_dim);
     } catch (const std::bad_alloc &) {
         fail(TR_ERR_NO_MEMORY, "cannot allocate the working memory of attention");
     }
 
-    if (s.n_expert > 0) reserve_experts(ws->experts, s, forms, n);
+    if (s.n_expert > 0) reserve_experts(backend, ws->experts, s, forms, n);
 
     const size_t angles = product(ws->n_positions, s.head_dim / 2);
     for (const Rotary &rotary : model.rotaries) {
@@ -97,6 +98,8 @@ std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSiz
         table.cos = Array<float>(angles, "the rotary embedding's table");
         table.sin = Array<float>(angles, "the rotary embedding's table");
         pool.run([&](cpu::Worker &worker) { fill_rotary(worker, rotary, ws->n_positions, table); });
+        table.cos = backend.place(std::move(table.cos), "the rotary embedding's table");
+        table.sin = backend.place(std::move(table.sin), "the rotary embedding's table");
     }
     return ws;
 }

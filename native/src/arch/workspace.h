@@ -8,7 +8,7 @@ struct WorkspaceSize {
     cpu::KvType kv_type;
 };
 
-// Allocates and fills what does not change: the tables of the rotary embedding. Throws Error(TR_ERR_NO_MEMORY).
-std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSize &size, cpu::Pool &pool);
+// Allocates, in the backend's memory, and fills what does not change: the tables of the rotary embedding. Throws Error(TR_ERR_NO_MEMORY).
+std::unique_ptr<Workspace> make_workspace(const Model &model, const WorkspaceSize &size, const Backend &backend, cpu::Pool &pool);
 
 } // namespace tr::arch

@@ -34,6 +34,13 @@ void check_launches() {
     fail(TR_ERR_DEVICE, "the GPU refused a kernel (%s:%d): %s", first.file, first.line, cudaGetErrorString(first.error));
 }
 
+void choose_device(int32_t number) {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "being looked for");
+    if (number >= count) fail(TR_ERR_DEVICE, "there is no GPU %d: this machine has %d, counted from 0", number, count);
+    check(cudaSetDevice(number), "being opened");
+}
+
 Stream::Stream() { check(cudaStreamCreate(&stream_), "making a stream"); }
 Stream::~Stream() { cudaStreamDestroy(stream_); }
 void Stream::wait() const {
@@ -63,6 +70,10 @@ cpu::Buffer allocate_pinned(size_t bytes) {
 
 void to_device(void *to, const void *from, size_t bytes, cudaStream_t stream) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying to it");
+}
+
+void within_device(void *to, const void *from, size_t bytes, cudaStream_t stream) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "copying within it");
 }
 
 void to_host(void *to, const void *from, size_t bytes, cudaStream_t stream) {

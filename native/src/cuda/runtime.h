@@ -21,6 +21,9 @@ void check(cudaError_t error, const char *doing);
 void note_launch(cudaError_t error, const char *file, int line);
 void check_launches();
 
+// Makes GPU `number` this thread's. Throws Error if there is none.
+void choose_device(int32_t number);
+
 class Stream {
 public:
     Stream();
@@ -42,6 +45,7 @@ cpu::Buffer allocate_pinned(size_t bytes);
 
 // Copies on a stream; done when it has been waited for.
 void to_device(void *to, const void *from, size_t bytes, cudaStream_t stream);
+void within_device(void *to, const void *from, size_t bytes, cudaStream_t stream);
 void to_host(void *to, const void *from, size_t bytes, cudaStream_t stream);
 // to := from on the device, done on return. From any thread.
 void put(void *to, const void *from, size_t bytes);

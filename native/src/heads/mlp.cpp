@@ -12,7 +12,7 @@ namespace {
 
 class Mlp final : public Head {
 public:
-    explicit Mlp(const Source &s) : ops_(s.options.ops) {
+    explicit Mlp(const Source &s) : ops_(s.options.backend.ops) {
         const Size size = size_of(s.file, "hidden.weight");
         n_embd = static_cast<int32_t>(size.inputs);
         arch::Loader loader(s.file, s.options, 0);

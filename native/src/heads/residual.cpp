@@ -43,7 +43,7 @@ struct Block {
 
 class Residual final : public Head {
 public:
-    explicit Residual(const Source &s) : ops_(s.options.ops), model_(s.model) {
+    explicit Residual(const Source &s) : ops_(s.options.backend.ops), model_(s.model) {
         const Size logits = size_of(s.file, "logits.weight"), combine = size_of(s.file, "combine.weight");
         n_top = static_cast<int32_t>(logits.inputs);
         n_embd = static_cast<int32_t>(logits.outputs);

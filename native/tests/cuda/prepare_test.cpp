@@ -117,8 +117,8 @@ void test_gather() {
     const cuda::Stream stream;
     const std::vector<float> from{0, 1, 10, 11, 20, 21}, before(8, -1.0f);
     const OnDevice<float> source(from), to(before);
-    const OnDevice<int32_t> rows(std::vector<int32_t>{2, 3, 0, -1}); // 3 and -1 are in other chunks
-    cuda::gather(source.get(), 3, 2, rows.get(), 4, to.get(), stream);
+    const OnDevice<int32_t> rows(std::vector<int32_t>{12, 13, 10, 9}); // of the chunk from 10 on, which 13 and 9 are not in
+    cuda::gather(source.get(), 10, 3, 2, rows.get(), 4, to.get(), stream);
     CHECK(to.values(stream) == (std::vector<float>{20, 21, -1, -1, 0, 1, -1, -1}));
 }
 

@@ -21,6 +21,7 @@ void Engine::open(const char *path, const EngineOptions &options) {
     tr_device_params device_params{};
     device_params.size = sizeof device_params;
     device_params.isa = options.isa;
+    device_params.kind = options.kind;
     device_params.n_threads = options.n_threads;
     tr_device *d = nullptr;
     check(tr_device_open(&device_params, &d, err, sizeof err), err);

@@ -22,6 +22,7 @@ struct EngineOptions {
     int32_t n_threads = 2;
     uint32_t flags = 0;
     int32_t n_pages = 64, max_tokens = 0, max_rows = 512, kv_type = TR_KV_F16;
+    const char *kind = nullptr;
 };
 struct Engine {
     explicit Engine(const Bytes &file, const EngineOptions &options = {});

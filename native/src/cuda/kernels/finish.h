@@ -5,6 +5,9 @@
 
 namespace tr::cuda {
 
+__device__ __forceinline__ Part part_of(const Product &p) { return p.part ? Part{p.part[0], p.part[1] - p.part[0]} : Part{0, p.n}; }
+
+// Column `column` of all.
 __device__ __forceinline__ void finish(const Product &p, int64_t row, int64_t column, float product) {
     float &out = p.out[column * p.stride + row];
     switch (p.finish) {

@@ -27,17 +27,15 @@ template <class F> __global__ void __launch_bounds__(32 * kWarps) floats_kernel(
     const int64_t row = int64_t{blockIdx.x} * kWarps + warp_id(), k = p.m.cols;
     if (row >= p.m.rows) return;
     const uint8_t *weights = p.m.data + row * p.m.row_bytes;
-    for (int64_t column = blockIdx.y; column < p.n; column += gridDim.y) {
+    const Part part = part_of(p);
+    for (int64_t column = part.first + blockIdx.y; column < part.first + part.n; column += gridDim.y) {
         float sum = 0;
         for (int64_t first = 0; first < k; first += 32 * kChain) {
             float chain = 0;
             for (int64_t i = first + lane_id() * kChain, end = i + kChain; i < end && i < k; i++)
                 chain = __fmaf_rn(F::weight(weights + i * F::kBytes), x[column * k + i], chain);
             const int64_t chains = (k - first + kChain - 1) / kChain;
-            for (int lane = 0; lane < 32; lane++) {
-                const float of_lane = __shfl_sync(kAllLanes, chain, lane);
-                if (lane < chains) sum += of_lane;
-            }
+            for (int lane = 0; lane < 32 && lane < chains; lane++) sum += __shfl_sync(kAllLanes, chain, lane);
         }
         if (lane_id() == 0) finish(p, row, column, sum);
     }
@@ -86,8 +84,8 @@ template <class F> __global__ void embed_floats_kernel(MatrixView m, const int32
     }
 }
 
-__global__ void gather_kernel(const float *from, int64_t n_from, int64_t k, const int32_t *rows, float *to) {
-    const int64_t row = rows[blockIdx.x];
+__global__ void gather_kernel(const float *from, int64_t first, int64_t n_from, int64_t k, const int32_t *rows, float *to) {
+    const int64_t row = rows[blockIdx.x] - first;
     if (row < 0 || row >= n_from) return;
     for (int64_t i = threadIdx.x; i < k; i += blockDim.x) to[blockIdx.x * k + i] = from[row * k + i];
 }
@@ -113,8 +111,8 @@ void embed(const MatrixView &m, const int32_t *ids, int64_t n, float scale, floa
     with_floats(m.type, [&](auto format) { launch(embed_floats_kernel<decltype(format)>, grid, m, ids, scale, x); });
 }
 
-void gather(const float *from, int64_t n_from, int64_t k, const int32_t *rows, int64_t n, float *to, cudaStream_t stream) {
-    launch(gather_kernel, Grid(static_cast<unsigned>(n), kRowThreads, stream), from, n_from, k, rows, to);
+void gather(const float *from, int64_t first, int64_t n_from, int64_t k, const int32_t *rows, int64_t n, float *to, cudaStream_t stream) {
+    launch(gather_kernel, Grid(static_cast<unsigned>(n), kRowThreads, stream), from, first, n_from, k, rows, to);
 }
 
 } // namespace tr::cuda

@@ -22,8 +22,8 @@ void multiply_floats(const Product &p, const float *x, cudaStream_t stream);
 
 // x[i] := row ids[i] of m, times scale.
 void embed(const MatrixView &m, const int32_t *ids, int64_t n, float scale, float *x, cudaStream_t stream);
-// to[i] := from[rows[i]] of k floats, for those rows[i] in [0, n_from).
-void gather(const float *from, int64_t n_from, int64_t k, const int32_t *rows, int64_t n, float *to, cudaStream_t stream);
+// to[i] := row rows[i] - first of from [n_from][k], for those that it has.
+void gather(const float *from, int64_t first, int64_t n_from, int64_t k, const int32_t *rows, int64_t n, float *to, cudaStream_t stream);
 
 void rope_store(const cpu::AttentionShape &shape, const Tokens &tokens, float *q, float *k, const float *v, const cpu::Rotation &rotation,
                 const cpu::KvLayer &kv, cudaStream_t stream);

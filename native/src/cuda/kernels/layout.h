@@ -64,6 +64,12 @@ struct Product {
     float *out;                 // [column * stride + row]
     int64_t stride;
     Finish finish;
+    const int32_t *part = nullptr; // or, where n is only the most there can be: columns part[0] to part[1] of all, of x and of out
+};
+
+// The columns of a product that there are.
+struct Part {
+    int64_t first, n;
 };
 
 // A step's tokens on the device. Those of a sequence that follow each other share its page table.

@@ -90,29 +90,30 @@ template <class F> __device__ __forceinline__ float add_products(float sum, cons
 
 template <class F, int kColumns> __global__ void __launch_bounds__(32 * kWarps) rows_kernel(Product p, QuantizedView view) {
     TR_SHARED(Entry, entries, kRows * kColumns * kEntries);
+    const Part part = part_of(p);
     const int64_t first_row = int64_t{blockIdx.x} * kRows, blocks = p.m.cols / 32;
     // The sum that this thread takes.
     const int own = static_cast<int>(threadIdx.x), own_column = own % kColumns;
     const int64_t own_row = first_row + own / kColumns;
-    const bool sums = own < kRows * kColumns && own_row < p.m.rows && own_column < p.n;
+    const bool sums = own < kRows * kColumns && own_row < p.m.rows && own_column < part.n;
     float sum = 0;
     for (int64_t b0 = 0; b0 < blocks; b0 += kBlocks * kRounds) {
         for (int r = warp_id(); r < kRows && first_row + r < p.m.rows; r += kWarps) {
             const uint8_t *row = p.m.data + (first_row + r) * p.m.row_bytes;
             for (int round = 0; round < kRounds && b0 + round * kBlocks < blocks; round++) {
-                for (int c = 0; c < kColumns && c < p.n; c++)
-                    leave_products<F>(p, view, row, c, b0 + round * kBlocks, entries + (r * kColumns + c) * kEntries + round * kBlocks * 2);
+                for (int c = 0; c < kColumns && c < part.n; c++)
+                    leave_products<F>(p, view, row, part.first + c, b0 + round * kBlocks, entries + (r * kColumns + c) * kEntries + round * kBlocks * 2);
             }
         }
         __syncthreads();
         const int64_t left = blocks - b0;
         if (sums) {
-            sum = add_products<F>(sum, p, view, p.m.data + own_row * p.m.row_bytes, own_column, b0, left < kBlocks * kRounds ? left : kBlocks * kRounds,
+            sum = add_products<F>(sum, p, view, p.m.data + own_row * p.m.row_bytes, part.first + own_column, b0, left < kBlocks * kRounds ? left : kBlocks * kRounds,
                                   entries + own * kEntries);
         }
         __syncthreads();
     }
-    if (sums) finish(p, own_row, own_column, whole_pairs<F>(sum, p.m.cols));
+    if (sums) finish(p, own_row, part.first + own_column, whole_pairs<F>(sum, p.m.cols));
 }
 
 template <class F, int kColumns> void launch_rows(const Product &p, const QuantizedView &x, cudaStream_t stream) {

@@ -14,11 +14,12 @@ constexpr int kWarps = 4;
 // the last are taken to be the last one, and their products thrown away.
 template <int kTiles> struct Place {
     int t;
+    Part part;                       // columns are counted from its first
     int64_t row[2], column[kTiles][2];
     const uint8_t *codes[2], *params[2];
     const int8_t *x[kTiles];
 
-    __device__ Place(const Product &p, const QuantizedView &view) : t(lane_id() % 4) {
+    __device__ Place(const Product &p, const QuantizedView &view) : t(lane_id() % 4), part(part_of(p)) {
         const int g = lane_id() / 4;
         const int64_t first_row = (int64_t{blockIdx.x} * kWarps + warp_id()) * 16, first_column = int64_t{blockIdx.y} * 8 * kTiles;
         for (int i = 0; i < 2; i++) {
@@ -28,13 +29,13 @@ template <int kTiles> struct Place {
         }
         for (int tile = 0; tile < kTiles; tile++) {
             const int64_t b = first_column + 8 * tile + g;
-            x[tile] = view.codes(b < p.n ? b : p.n - 1);
+            x[tile] = view.codes(within(b));
             for (int i = 0; i < 2; i++) column[tile][i] = first_column + 8 * tile + 2 * t + i;
         }
     }
+    // The column among all, or the last one.
+    __device__ int64_t within(int64_t c) const { return part.first + (c < part.n ? c : part.n - 1); }
 };
-
-__device__ __forceinline__ int64_t within(int64_t column, int64_t n) { return column < n ? column : n - 1; }
 
 __device__ __forceinline__ void load_b(const int8_t *x, int64_t at, int t, uint32_t (&b)[2]) {
     b[0] = word(reinterpret_cast<const uint8_t *>(x) + at + 4 * t);
@@ -57,7 +58,7 @@ template <class F, int kTiles> __device__ __forceinline__ void sum_units_32(cons
             int32_t dot[4] = {};
             multiply_16x8x32(dot, a, b);
             for (int i = 0; i < 2; i++) {
-                const int64_t column = within(at.column[tile][i], p.n);
+                const int64_t column = at.within(at.column[tile][i]);
                 const float dx = view.scales(column)[u];
                 float least = 0;
                 if constexpr (F::kMin) least = static_cast<float>(view.sums(column)[2 * u] + view.sums(column)[2 * u + 1]) * dx;
@@ -112,7 +113,7 @@ template <class F, int kTiles> __device__ __forceinline__ void sum_units_256(con
                 load_b(at.x[tile], 256 * u + 32 * j, at.t, b);
                 add_block<F>(a, b, params, j, scaled[tile]);
                 if constexpr (F::kMin) {
-                    const int32_t *const sums[2] = {view.sums(within(at.column[tile][0], p.n)) + 16 * u, view.sums(within(at.column[tile][1], p.n)) + 16 * u};
+                    const int32_t *const sums[2] = {view.sums(at.within(at.column[tile][0])) + 16 * u, view.sums(at.within(at.column[tile][1])) + 16 * u};
                     add_mins<F>(sums, params, j, mins[tile]);
                 }
             }
@@ -122,7 +123,7 @@ template <class F, int kTiles> __device__ __forceinline__ void sum_units_256(con
             for (int e = 0; e < 4; e++) {
                 float block = scaled[tile][e] * F::d(params[e / 2]);
                 if constexpr (F::kMin) block = __fmaf_rn(-static_cast<float>(mins[tile][e]), F::dmin(params[e / 2]), block);
-                sum[tile][e] = __fmaf_rn(block, view.scales(within(at.column[tile][e % 2], p.n))[u], sum[tile][e]);
+                sum[tile][e] = __fmaf_rn(block, view.scales(at.within(at.column[tile][e % 2]))[u], sum[tile][e]);
             }
         }
     }
@@ -131,6 +132,7 @@ template <class F, int kTiles> __device__ __forceinline__ void sum_units_256(con
 template <class F, int kTiles> __global__ void __launch_bounds__(32 * kWarps) tiles_kernel(Product p, QuantizedView view) {
     if ((int64_t{blockIdx.x} * kWarps + warp_id()) * 16 >= p.m.rows) return;
     const Place<kTiles> at(p, view);
+    if (int64_t{blockIdx.y} * 8 * kTiles >= at.part.n) return;
     float sum[kTiles][4] = {};
     if constexpr (F::kUnit == 32) sum_units_32<F>(p, view, at, sum);
     else sum_units_256<F>(p, view, at, sum);
@@ -138,7 +140,7 @@ template <class F, int kTiles> __global__ void __launch_bounds__(32 * kWarps) ti
     for (int tile = 0; tile < kTiles; tile++) {
         for (int e = 0; e < 4; e++) {
             const int64_t row = at.row[e / 2], column = at.column[tile][e % 2];
-            if (row < p.m.rows && column < p.n) finish(p, row, column, whole_pairs<F>(sum[tile][e], p.m.cols));
+            if (row < p.m.rows && column < at.part.n) finish(p, row, at.part.first + column, whole_pairs<F>(sum[tile][e], p.m.cols));
         }
     }
 }
