@@ -73,12 +73,32 @@ library: prerequisites
 	cmake --build $(NATIVE) --parallel $(JOBS) --target tokenrouter
 	cmp -s $(LIBRARY) $(EMBEDDED) || install -D -m 755 $(LIBRARY) $(EMBEDDED)
 
+# The compiler comes from the Python registry unless NVCC names one.
+NVCC ?= $(BUILD)/cuda-venv/bin/nvcc
+CUDA_ARCHITECTURES ?= 80;86;89;90;120
+CUDA := $(BUILD)/cuda
+
+.PHONY: cuda
+cuda: cuda-compiler ## Build libtokenrouter-cuda, for CUDA_ARCHITECTURES
+	cmake -S . -B $(CUDA) -G Ninja -DCMAKE_BUILD_TYPE=Release -DTR_CUDA=ON -DTR_NVCC="$(abspath $(NVCC))" \
+		-DTR_CUDA_ARCHITECTURES="$(CUDA_ARCHITECTURES)" -DTR_BUILD_TESTS=OFF -DTR_BUILD_FUZZ=OFF --log-level=NOTICE
+	cmake --build $(CUDA) --parallel $(JOBS) --target tokenrouter-cuda
+
+.PHONY: cuda-compiler
+cuda-compiler: prerequisites
+	$(if $(filter $(BUILD)/%,$(NVCC)),scripts/cuda-compiler.sh $(BUILD)/cuda-venv)
+
+# Two architectures: that kernels compile for a GPU, with warnings as errors. What they compute is tested on the emulation, by ctest.
+.PHONY: test-cuda
+test-cuda: ## Compile the CUDA library for two architectures
+	$(MAKE) --no-print-directory cuda CUDA=$(BUILD)/cuda-test CUDA_ARCHITECTURES="80;90"
+
 .PHONY: native
 native: library ## Build the native library with its tests
 	cmake --build $(NATIVE) --parallel $(JOBS)
 
 .PHONY: test
-test: test-native test-go test-race lint test-real test-dist test-clients test-web test-tools fuzz ## All tests
+test: test-native test-cuda test-go test-race lint test-real test-dist test-clients test-web test-tools fuzz ## All tests
 	@echo "all tests passed"
 
 .PHONY: test-native

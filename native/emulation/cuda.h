@@ -32,6 +32,10 @@ enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDe
 
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaSetDevice(int device);
+struct cudaPointerAttributes {
+    int device;
+};
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p);
 cudaError_t cudaMalloc(void **p, size_t n);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaMallocHost(void **p, size_t n);

@@ -30,6 +30,10 @@ struct Thread {
 struct Warp {
     uint32_t ready, waiting; // lanes that can run, lanes that wait for others of the warp
     uint32_t epoch;
+    // What the last lane that waits asks for: whoever asks for the same need not be compared with the others.
+    const char *name;
+    uint32_t mask;
+    Place place;
 };
 
 // What of a block runs. There is one at a time, and so one of these.
@@ -45,10 +49,8 @@ struct Block {
     Order order = Order::kForward;
     uint64_t random = 1;
 };
-Block &block() {
-    static Block b;
-    return b;
-}
+Block the_block;
+Block &block() { return the_block; }
 
 constexpr size_t kMaxSharedBytes = 99 << 10; // of a block, on processors of compute capability 8.6, 8.9 and 12.0: the smallest here
 
@@ -147,7 +149,7 @@ void run_block(uint3 index) {
         b.threads[i].state = State::kReady;
         b.threads[i].stack = b.stacks.prepare(i, begin);
     }
-    for (int w = 0; w < b.n_warps; w++) b.warps[w] = {~0u, 0, 0};
+    for (int w = 0; w < b.n_warps; w++) b.warps[w] = {~0u, 0, 0, nullptr, 0, {}};
     const int first = b.order == Order::kBackward ? b.n_threads - 1
                       : b.order == Order::kRandom ? static_cast<int>(random_bits() % static_cast<uint32_t>(b.n_threads))
                                                   : 0;
@@ -221,13 +223,17 @@ void together(const char *name, uint32_t mask, void *part, void (*carry_out)(voi
     t.mask = mask;
     t.place = place;
     t.part = part;
-    for (uint32_t rest = w.waiting & mask; rest; rest &= rest - 1) {
+    const bool compared = w.waiting && w.name == name && w.mask == mask && w.place == place;
+    for (uint32_t rest = compared ? 0 : w.waiting & mask; rest; rest &= rest - 1) {
         const Thread &o = lanes[std::countr_zero(rest)];
         if (!(o.mask & bit) || (o.name == name && o.mask == mask && o.place == place)) continue;
         fail("divergence within a warp: lane %d is at %s (mask %08x) %s:%d, lane %d waits at %s (mask %08x) %s:%d", lane(), name, mask, place.file,
              place.line, std::countr_zero(rest), o.name, o.mask, o.place.file, o.place.line);
     }
     w.waiting |= bit;
+    w.name = name;
+    w.mask = mask;
+    w.place = place;
     if ((w.waiting & mask) != mask) {
         t.state = State::kInWarp;
         w.ready &= ~bit;

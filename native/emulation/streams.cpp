@@ -84,6 +84,10 @@ using namespace tr::emulation;
 
 cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p) {
+    if (!device_memory().contains(p)) fail("%p is not device memory", p);
+    return *attributes = {0}, cudaSuccess;
+}
 cudaError_t cudaMalloc(void **p, size_t n) { return (*p = device_memory().allocate(n)) ? cudaSuccess : cudaErrorMemoryAllocation; }
 cudaError_t cudaFree(void *p) {
     run_all(); // as the real one does

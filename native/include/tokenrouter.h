@@ -61,7 +61,7 @@ typedef struct tr_device tr_device;
 typedef struct tr_device_params {
     uint32_t size;
     int32_t n_threads;      /* threads a step runs on, the calling one included; 0: all cores this process may use */
-    const char *kind;       /* NULL or "cpu" */
+    const char *kind;       /* NULL or "cpu"; in libtokenrouter-cuda "cuda", too, and "cuda:1" for the second GPU */
     const char *isa;        /* NULL: the environment's TR_CPU_ISA, else the best one. "reference", "avx2", "avxvnni", "avx512vnni" */
 } tr_device_params;
 
@@ -69,8 +69,8 @@ typedef struct tr_device_params {
 typedef struct tr_device_info {
     uint32_t size;
     int32_t n_threads;
-    const char *kind;       /* "cpu" */
-    const char *isa;        /* the instruction set in use */
+    const char *kind;       /* "cpu" or "cuda" */
+    const char *isa;        /* the processor's instruction set in use */
     uint64_t joins;         /* thread-pool joins since the process began */
     uint64_t parks;         /* times a worker went to sleep */
 } tr_device_info;

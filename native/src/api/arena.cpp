@@ -68,6 +68,7 @@ tr_status tr_arena_create(tr_model *model, const tr_arena_params *params, tr_are
         if (params->n_pages < 1 || params->n_pages > kMostPages) {
             tr::fail(TR_ERR_ARGUMENT, "tr_arena_params.n_pages is %d; expected 1 to %d", params->n_pages, kMostPages);
         }
+        model->device->enter();
         auto arena = std::make_unique<tr_arena>();
         arena->device = model->device;
         arena->model = model->model;
@@ -92,6 +93,7 @@ tr_status tr_arena_copy_page(tr_arena *arena, int32_t from, int32_t to, char *er
         check_page(*arena, to, "to");
         if (from == to) return;
         const std::lock_guard lock(arena->busy);
+        arena->device->enter();
         arena->device->copy_page(*arena, from, to);
     });
 }

@@ -27,6 +27,9 @@ public:
     Device(std::shared_ptr<cpu::Pool> pool_, const cpu::Ops &ops_, const arch::Backend &backend_) : pool(std::move(pool_)), ops(&ops_), backend(backend_) {}
     virtual ~Device() = default;
 
+    // Before anything else on a thread: what follows there is of this device.
+    virtual void enter() const {}
+
     virtual const char *kind() const = 0;
     virtual const char *isa() const = 0;
     // Allocates what run() needs besides the arena's own memory; may be null.

@@ -18,6 +18,7 @@ tr_status tr_model_load(tr_device *device, const char *path, const tr_model_para
         try {
             const tr::gguf::File file(path);
             const Device &d = *device->device;
+            d.enter();
             const bool exact_float = params->flags & TR_MODEL_EXACT_FLOAT, check_only = params->flags & TR_MODEL_CHECK_ONLY;
             auto model = tr::arch::load_model(file, {d.backend, *d.pool, exact_float, params->progress, check_only});
             if (!check_only) *out = new tr_model{device->device, std::move(model)};

@@ -91,6 +91,7 @@ tr_status tr_step(tr_arena *arena, const tr_batch *batch, char *err, size_t err_
         check_struct(batch, "tr_batch");
         const std::lock_guard lock(arena->busy);
         check_batch(*arena, *batch);
+        arena->device->enter();
         arena->device->run(*arena, *batch);
     });
 }

@@ -5,6 +5,7 @@
 
 #include "api/host.h"
 #include "base/error.h"
+#include "cuda/kernels/answer.h"
 #include "cuda/kernels/launch.h"
 #include "cuda/operators.h"
 
@@ -17,15 +18,32 @@ using namespace api;
 // Segments of KV whose partial results there is room for: that many (token, head) pairs times segments are shared out among blocks.
 constexpr size_t kPartials = 8192;
 
+// n values in pinned memory.
+template <class T> class Pinned {
+public:
+    Pinned() = default;
+    explicit Pinned(size_t n) : memory_(allocate_pinned(n * sizeof(T))) {}
+    T *data() const { return reinterpret_cast<T *>(memory_.get()); }
+
+private:
+    cpu::Buffer memory_{nullptr, nullptr};
+};
+
 // What an arena needs on this kind of device.
 struct Memory final : StepMemory {
     StepState state;
     // The batch as it goes in: ids, rows' columns, tokens, page tables.
     cpu::Buffer in{nullptr, nullptr}, in_device{nullptr, nullptr};
     size_t ids_at, rows_at, tokens_at, pages_at, bytes;
-    // Rows, on the device; and as they come out.
-    Array<float> row_x, hidden, logits;
-    cpu::Buffer hidden_out{nullptr, nullptr}, logits_out{nullptr, nullptr};
+    // Rows on the device, and as they come out: of a block of them at a time, but row_x and hidden.
+    Array<float> row_x, hidden, logits, top_logits;
+    Array<sample::Wanted> wanted;
+    Array<sample::Found> found;
+    Array<int32_t> top_ids;
+    Pinned<float> hidden_out, logits_out, top_logits_out;
+    Pinned<sample::Wanted> wanted_in;
+    Pinned<sample::Found> found_out;
+    Pinned<int32_t> top_ids_out;
 };
 
 size_t aligned(size_t n) { return (n + 15) / 16 * 16; }
@@ -43,11 +61,19 @@ std::unique_ptr<Memory> make_memory(const tr_arena &a, const arch::Backend &back
     m->row_x = backend.array<float>(rows * n_embd, "the residual stream of rows");
     m->hidden = backend.array<float>(rows * n_embd, "the hidden states of rows");
     m->logits = backend.array<float>(block * n_vocab, "the logits of a block of rows");
+    m->top_logits = backend.array<float>(block * TR_MAX_TOP, "the top logits of rows");
+    m->top_ids = backend.array<int32_t>(block * TR_MAX_TOP, "the top ids of rows");
+    m->wanted = backend.array<sample::Wanted>(block, "the wishes of rows");
+    m->found = backend.array<sample::Found>(block, "the signals of rows");
     m->state.partial_floats = kPartials * static_cast<size_t>(s.head_dim + 2);
     try {
         m->state.partials = allocate_device(m->state.partial_floats * sizeof(float));
-        m->hidden_out = allocate_pinned(rows * n_embd * sizeof(float));
-        m->logits_out = allocate_pinned(block * n_vocab * sizeof(float));
+        m->hidden_out = Pinned<float>(block * n_embd);
+        m->logits_out = Pinned<float>(block * n_vocab);
+        m->top_logits_out = Pinned<float>(block * TR_MAX_TOP);
+        m->top_ids_out = Pinned<int32_t>(block * TR_MAX_TOP);
+        m->wanted_in = Pinned<sample::Wanted>(block);
+        m->found_out = Pinned<sample::Found>(block);
     } catch (const std::bad_alloc &) {
         fail(TR_ERR_NO_MEMORY, "cannot allocate the GPU's working memory of an arena");
     }
@@ -118,23 +144,57 @@ private:
         }
     }
 
-    // Rows from `begin` on, as many as logits are kept of.
+    // Rows from `begin` on, as many as logits are kept of. What most rows want is found where the logits are; those of the others, which
+    // mask or change logits, draw, or ask for them, come out.
     void answer(int32_t begin) {
         const arch::Shape &s = a_.model->shape;
         const int32_t n = std::min(a_.workspace->max_output_columns, batch_.n_rows - begin);
         const int64_t n_embd = s.n_embd, n_vocab = s.n_vocab;
+        const Stream &stream = m_.state.stream;
+        for (int32_t i = 0; i < n; i++) {
+            const tr_row &r = batch_.rows[begin + i];
+            m_.wanted_in.data()[i] = {r.n_valid > 0 ? r.n_valid : s.n_vocab, r.n_top};
+        }
+        copy(m_.wanted.data(), m_.wanted_in.data(), n, stream, to_device);
         cpu::Worker alone = cpu::Worker::alone();
         float *hidden = m_.hidden.data() + begin * n_embd;
         a_.model->output(alone, *a_.workspace, m_.row_x.data() + begin * n_embd, n, hidden, m_.logits.data());
-        auto *hidden_out = reinterpret_cast<float *>(m_.hidden_out.get()), *logits_out = reinterpret_cast<float *>(m_.logits_out.get());
-        to_host(hidden_out, hidden, static_cast<size_t>(n * n_embd) * sizeof(float), m_.state.stream);
-        to_host(logits_out, m_.logits.data(), static_cast<size_t>(n * n_vocab) * sizeof(float), m_.state.stream);
-        m_.state.stream.wait();
-        std::copy_n(hidden_out, n * n_embd, a_.hidden.data() + begin * n_embd);
+        find_in_rows({m_.logits.data(), n, n_vocab, m_.wanted.data()}, m_.found.data(), m_.top_ids.data(), m_.top_logits.data(), stream);
+        copy(m_.found_out.data(), m_.found.data(), n, stream, to_host);
+        for (int32_t i = 0; i < n; i++) {
+            const tr_row &r = batch_.rows[begin + i];
+            if (r.head || (r.want & TR_WANT_HIDDEN)) copy(m_.hidden_out.data() + i * n_embd, hidden + i * n_embd, n_embd, stream, to_host);
+            if (!sample::follows(r)) {
+                copy(m_.logits_out.data() + i * n_vocab, m_.logits.data() + i * n_vocab, n_vocab, stream, to_host);
+            } else if (r.n_top > 0) {
+                copy(m_.top_ids_out.data() + i * TR_MAX_TOP, m_.top_ids.data() + i * TR_MAX_TOP, r.n_top, stream, to_host);
+                copy(m_.top_logits_out.data() + i * TR_MAX_TOP, m_.top_logits.data() + i * TR_MAX_TOP, r.n_top, stream, to_host);
+            }
+        }
+        stream.wait();
         a_.device->pool->run([&](cpu::Worker &worker) {
             sample::Scratch &scratch = a_.scratch[static_cast<size_t>(worker.index())];
-            for (int64_t i; (i = worker.next(n)) < n;) answer_row(a_, batch_, begin + static_cast<int32_t>(i), logits_out + i * n_vocab, scratch);
+            for (int64_t i; (i = worker.next(n)) < n;) answer_one(begin, static_cast<int32_t>(i), scratch);
         });
+    }
+
+    // Row `i` of the block that begins at `begin`.
+    void answer_one(int32_t begin, int32_t i, sample::Scratch &scratch) {
+        tr_row &r = batch_.rows[begin + i];
+        const int64_t n_embd = a_.model->shape.n_embd, row = begin + i;
+        if (r.head || (r.want & TR_WANT_HIDDEN)) std::copy_n(m_.hidden_out.data() + i * n_embd, n_embd, a_.hidden.data() + row * n_embd);
+        if (!sample::follows(r)) return answer_row(a_, batch_, begin + i, m_.logits_out.data() + int64_t{i} * a_.model->shape.n_vocab, scratch);
+        const sample::TopStore top{a_.top_ids.data() + row * TR_MAX_TOP, a_.top_logits.data() + row * TR_MAX_TOP};
+        std::copy_n(m_.top_ids_out.data() + int64_t{i} * TR_MAX_TOP, r.n_top, top.ids);
+        std::copy_n(m_.top_logits_out.data() + int64_t{i} * TR_MAX_TOP, r.n_top, top.logits);
+        r.hidden = r.want & TR_WANT_HIDDEN ? a_.hidden.data() + row * n_embd : nullptr;
+        r.logits = nullptr;
+        sample::answer_found(m_.found_out.data()[i], r, top);
+    }
+
+    // n values, by to_device or to_host.
+    template <class T, class F> static void copy(T *to, const T *from, int64_t n, const Stream &stream, F &&by) {
+        by(to, from, static_cast<size_t>(n) * sizeof(T), stream);
     }
 
     tr_arena &a_;
@@ -146,11 +206,19 @@ private:
 
 class Gpu final : public Device {
 public:
-    explicit Gpu(const api::Host &host) : Device(host.pool, host.ops, cuda::backend()) {}
+    Gpu(const Host &host, int32_t number) : Device(host.pool, host.ops, cuda::backend()), number_(number) {}
+    void enter() const override { choose_device(number_); }
     const char *kind() const override { return "cuda"; }
     const char *isa() const override { return ops->isa; }
     std::unique_ptr<api::StepMemory> allocate(const tr_arena &arena) const override { return make_memory(arena, backend); }
-    void run(tr_arena &arena, const tr_batch &batch) const override { Step(arena, batch).run(); }
+    void run(tr_arena &arena, const tr_batch &batch) const override {
+        try {
+            Step(arena, batch).run();
+        } catch (...) { // what is queued still reads what the next step writes
+            cudaStreamSynchronize(static_cast<Memory &>(*arena.memory).state.stream);
+            throw;
+        }
+    }
 
     void copy_page(tr_arena &arena, int32_t from, int32_t to) const override {
         const arch::Shape &s = arena.model->shape;
@@ -163,14 +231,17 @@ public:
         }
         stream.wait();
     }
+
+private:
+    const int32_t number_;
 };
 
-std::shared_ptr<const api::Device> open(const tr_device_params &params, int32_t number) {
+std::shared_ptr<const Device> open(const tr_device_params &params, int32_t number) {
     choose_device(number);
-    return std::make_shared<Gpu>(api::open_host(params));
+    return std::make_shared<Gpu>(open_host(params), number);
 }
 
-[[maybe_unused]] const bool registered = api::register_kind({"cuda", open});
+[[maybe_unused]] const bool registered = register_kind({"cuda", open});
 
 } // namespace
 

@@ -101,6 +101,7 @@ void embed_all(cpu::Worker &, const cpu::Matrix &m, const int32_t *ids, int64_t 
 void embedding_row(const cpu::Matrix &m, int64_t id, float *out) {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
+    choose_device_of(m.data.get());
     const auto bytes = static_cast<size_t>(m.cols) * sizeof(float);
     const cpu::Buffer ids = allocate_device(sizeof(int32_t)), row = allocate_device(bytes);
     const auto chosen = static_cast<int32_t>(id);

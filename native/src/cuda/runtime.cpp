@@ -36,9 +36,18 @@ void check_launches() {
 
 void choose_device(int32_t number) {
     int count = 0;
-    check(cudaGetDeviceCount(&count), "being looked for");
+    if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
+        cudaGetLastError();
+        fail(TR_ERR_DEVICE, "no GPU can be used: %s; is an NVIDIA driver installed, of release 580 or later?", cudaGetErrorString(error));
+    }
     if (number >= count) fail(TR_ERR_DEVICE, "there is no GPU %d: this machine has %d, counted from 0", number, count);
     check(cudaSetDevice(number), "being opened");
+}
+
+void choose_device_of(const void *p) {
+    cudaPointerAttributes attributes;
+    check(cudaPointerGetAttributes(&attributes, p), "looking up its memory");
+    check(cudaSetDevice(attributes.device), "being chosen");
 }
 
 Stream::Stream() { check(cudaStreamCreate(&stream_), "making a stream"); }
@@ -81,8 +90,10 @@ void to_host(void *to, const void *from, size_t bytes, cudaStream_t stream) {
 }
 
 void put(void *to, const void *from, size_t bytes) {
+    if (bytes == 0) return;
     static std::mutex mutex;
     const std::lock_guard lock(mutex); // copies of several threads would only wait for each other in the driver
+    choose_device_of(to);
     const Stream stream;
     to_device(to, from, bytes, stream);
     stream.wait();

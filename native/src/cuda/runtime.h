@@ -23,6 +23,8 @@ void check_launches();
 
 // Makes GPU `number` this thread's. Throws Error if there is none.
 void choose_device(int32_t number);
+// Makes the GPU whose memory p is this thread's.
+void choose_device_of(const void *p);
 
 class Stream {
 public:

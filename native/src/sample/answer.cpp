@@ -14,14 +14,25 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // Log-sum-exp and entropy of the ids in play, in nats: with m the largest logit, s = sum exp(x-m) and
 // d = sum exp(x-m)(x-m), they are m + ln s and ln s - d/s.
+double set_signals(float largest, double sum, double dot, tr_row &row) {
+    const double logsumexp = largest + std::log(sum);
+    row.logsumexp = static_cast<float>(logsumexp);
+    row.entropy = static_cast<float>(std::max(0.0, std::log(sum) - dot / sum));
+    if (!std::isfinite(logsumexp)) row.logsumexp = row.entropy = std::numeric_limits<float>::quiet_NaN();
+    return logsumexp;
+}
+
 double take_signals(const cpu::Ops &ops, const float *logits, const Mask &mask, tr_row &row) {
     float largest = 0;
     double sum = 0, dot = 0;
     ops.softmax_stats(logits, mask.n, mask.words, &largest, &sum, &dot);
-    const double logsumexp = largest + std::log(sum);
-    row.logsumexp = static_cast<float>(logsumexp);
-    row.entropy = static_cast<float>(std::max(0.0, std::log(sum) - dot / sum));
-    return logsumexp;
+    return set_signals(largest, sum, dot, row);
+}
+
+// Where the lists of the answer are.
+void show_top(tr_row &row, TopStore top) {
+    row.top_ids = row.n_top > 0 ? top.ids : nullptr;
+    row.top_logits = row.n_top > 0 ? top.logits : nullptr;
 }
 
 void take_top(const float *logits, const Mask &mask, tr_row &row, TopStore top) {
@@ -30,8 +41,7 @@ void take_top(const float *logits, const Mask &mask, tr_row &row, TopStore top) 
         top.ids[n] = -1;
         top.logits[n] = kMinusInfinity;
     }
-    row.top_ids = row.n_top > 0 ? top.ids : nullptr;
-    row.top_logits = row.n_top > 0 ? top.logits : nullptr;
+    show_top(row, top);
 }
 
 // The ids that may be drawn: those in play that the caller allows.
@@ -62,11 +72,7 @@ void answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t positio
         return;
     }
     const double logsumexp = take_signals(ops, logits, in_play, row);
-    if (!std::isfinite(logsumexp)) {
-        row.logsumexp = row.entropy = std::numeric_limits<float>::quiet_NaN();
-        return;
-    }
-    if (!(row.want & TR_WANT_TOKEN)) return;
+    if (!std::isfinite(logsumexp) || !(row.want & TR_WANT_TOKEN)) return;
 
     const tr_sampling &sampling = *row.sampling;
     const double u = uniform(sampling.seed, sampling.choice, static_cast<uint32_t>(position), sampling.stream);
@@ -75,6 +81,23 @@ void answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t positio
     row.token = draw(ops, logits, allowed, sampling, u, scratch);
     restore(logits, sampling, scratch); // the log-probability is that of the raw logit
     if (row.token >= 0) row.logprob = static_cast<float>(logits[row.token] - logsumexp);
+}
+
+bool follows(const tr_row &row) {
+    if (row.valid || (row.want & TR_WANT_LOGITS)) return false;
+    if (!(row.want & TR_WANT_TOKEN)) return true;
+    const tr_sampling &s = *row.sampling;
+    return s.temperature < kLeastTemperature && s.n_bias == 0 && !s.allowed && (s.n_seen == 0 || !has_penalties(s));
+}
+
+void answer_found(const Found &found, tr_row &row, TopStore top) {
+    row.token = -1;
+    row.logprob = 0;
+    show_top(row, top);
+    const double logsumexp = set_signals(found.largest, found.sum, found.dot, row);
+    if (!std::isfinite(logsumexp) || !(row.want & TR_WANT_TOKEN)) return;
+    row.token = found.first;
+    if (row.token >= 0) row.logprob = static_cast<float>(found.largest - logsumexp);
 }
 
 } // namespace tr::sample

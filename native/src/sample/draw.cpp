@@ -15,10 +15,6 @@ constexpr int64_t kBlock = 1024;
 
 bool cuts_mass(const tr_sampling &s) { return s.top_p > 0 && s.top_p < 1; }
 
-bool has_penalties(const tr_sampling &s) {
-    return (s.repetition_penalty != 0 && s.repetition_penalty != 1) || s.presence_penalty != 0 || s.frequency_penalty != 0;
-}
-
 // The sum in double of n weights: eight running sums, added up in order.
 double sum_weights(const float *weights, int64_t n) {
     constexpr int64_t kLanes = 8;
@@ -115,6 +111,10 @@ int32_t draw_long(const cpu::Ops &ops, const WeightedRow &row, const Mask &mask,
 }
 
 } // namespace
+
+bool has_penalties(const tr_sampling &s) {
+    return (s.repetition_penalty != 0 && s.repetition_penalty != 1) || s.presence_penalty != 0 || s.frequency_penalty != 0;
+}
 
 Scratch::Scratch(int32_t n_vocab)
     : weights(static_cast<size_t>(n_vocab), "the weights of a row"),

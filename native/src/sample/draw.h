@@ -22,6 +22,9 @@ struct Scratch {
 // A temperature below this is greedy: logits divided by it would leave float32's range.
 constexpr float kLeastTemperature = 1e-5f;
 
+// Whether any penalty of the list changes a logit.
+bool has_penalties(const tr_sampling &sampling);
+
 // Adds the biases, then applies the penalties, in place, and remembers what was there. The ids of each list are in range
 // and distinct (checked with the batch).
 void adjust(float *logits, const tr_sampling &sampling, Scratch &scratch);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cuda/fixtures.h"
+#include "emulation/tracking.h"
 #include "support/engine.h"
 #include "support/tiny_model.h"
 
@@ -33,8 +34,7 @@ std::vector<std::vector<Answer>> run(const Engine &engine, int32_t prompt) {
     const auto tokens = [&](int32_t n, uint32_t seed) { return random_tokens(n, n_vocab, seed); };
     answers.push_back(step(engine, {{0, tokens(prompt, 1), pages(0), {0, prompt - 1}}, {0, tokens(3, 2), pages(1), {2}}}, nullptr));
     answers.push_back(step(engine, {{prompt, tokens(2, 3), pages(0), {1}}, {3, tokens(1, 4), pages(1), {0}}, {0, tokens(5, 5), pages(2), {}}}, &drawn));
-    for (int32_t i = 0; i < 2; i++)
-        answers.push_back(step(engine, {{prompt + 2 + i, {answers.back()[0].token}, pages(0), {0}}, {4 + i, {answers.back()[1].token}, pages(1), {0}}}, &drawn));
+    answers.push_back(step(engine, {{prompt + 2, {answers.back()[0].token}, pages(0), {0}}, {4, {answers.back()[1].token}, pages(1), {0}}}, &drawn));
     return answers;
 }
 
@@ -55,7 +55,7 @@ void test_architectures() {
     for (const char *name : {"gemma3-tiny", "llama-tiny-linear", "llama-tiny-llama3", "qwen2-tiny-tied", "qwen2-tiny-untied", "qwen3-tiny-tied", "qwen3-tiny-yarn",
                              "qwen3moe-tiny"}) {
         const std::string path = std::string(TR_TEST_DATA) + "/" + name + ".gguf";
-        compare(path.c_str(), name, 37);
+        compare(path.c_str(), name, emulation::tracking() ? 4 : 31); // a page's border is crossed; every access checked, that takes long
     }
 }
 
@@ -65,9 +65,9 @@ void test_types() {
     model.n_layer = 1;
     model.n_ff = 256;
     model.type = mixed_types;
-    compare(model.bytes(), "mixed types", 33);
-    compare(model.bytes(), "a cache in Q8_0", 9, TR_KV_Q8_0);
-    compare(model.bytes(), "exact floats", 5, TR_KV_F16, TR_MODEL_EXACT_FLOAT);
+    compare(model.bytes(), "mixed types", 7);
+    compare(model.bytes(), "a cache in Q8_0", 3, TR_KV_Q8_0);
+    compare(model.bytes(), "exact floats", 2, TR_KV_F16, TR_MODEL_EXACT_FLOAT);
 }
 
 void test_copy_page() {
