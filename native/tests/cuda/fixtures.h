@@ -1,4 +1,5 @@
-// What the tests of CUDA's operators share: memory of the device, and every mode that kernels are run in.
+// What the tests of CUDA's operators share: memory of the device, and every mode that kernels are run in. The tests are built twice: for the
+// emulation (TR_EMULATION), and for a GPU.
 #pragma once
 #include <functional>
 #include <vector>
@@ -7,8 +8,12 @@
 #include "cuda/kernels/launch.h"
 #include "cuda/pack.h"
 #include "cuda/runtime.h"
+
+#if defined(TR_EMULATION)
 #include "emulation/execution.h"
 #include "emulation/streams.h"
+#include "emulation/tracking.h"
+#endif
 
 namespace tr::test {
 
@@ -32,6 +37,7 @@ private:
 
 // f() in the orders of threads and blocks, and the modes of streams, that the emulation has.
 inline void in_every_mode(const std::function<void()> &f) {
+#if defined(TR_EMULATION)
     for (const bool lazy : {false, true}) {
         emulation::set_lazy(lazy);
         emulation::set_order(lazy ? emulation::Order::kRandom : emulation::Order::kForward, 7);
@@ -41,6 +47,27 @@ inline void in_every_mode(const std::function<void()> &f) {
     f();
     emulation::set_order(emulation::Order::kForward);
     emulation::set_lazy(false);
+#else
+    f();
+#endif
+}
+
+// Whether each load and store is checked, which takes long.
+inline bool every_access_checked() {
+#if defined(TR_EMULATION)
+    return emulation::tracking();
+#else
+    return false;
+#endif
+}
+
+// Of this process; 0 on a GPU, which cannot say.
+inline size_t device_bytes_in_use() {
+#if defined(TR_EMULATION)
+    return emulation::device_bytes_in_use();
+#else
+    return 0;
+#endif
 }
 
 inline cpu::Matrix on_device(const FileWeights &w, bool exact_float = false) {
