@@ -48,7 +48,7 @@ answer, ctrl-D the conversation, /help lists commands. With --interactive that a
 		Example: `  tokenrouter run --small small.gguf --large large.gguf "Why is the sky blue?"
   tokenrouter run --pair qwen2.5-coder-0.5b-1.5b
   tokenrouter run --model small "The same question to one model alone"
-  tokenrouter run --demo --algorithm r2r "57 - 46 = ?"
+  tokenrouter run --demo --algorithm r2r "What is 412 minus 87?"
   git diff | tokenrouter run - --system "Write a commit message for this change."`,
 		Args: func(cmd *cobra.Command, args []string) error { return q.arguments(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
