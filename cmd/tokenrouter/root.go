@@ -16,7 +16,7 @@ func newRootCommand() *cobra.Command {
 		Short: "Several language models write one answer together, token by token",
 		Long: `TokenRouter serves GGUF models behind one OpenAI-compatible endpoint. A small model writes what it is sure of;
 where it is not, a large one takes over, and hands back when the going is easy again.`,
-		Example: `  tokenrouter run --demo "Sam has 3 apples and buys 4 more. How many apples has Sam?"
+		Example: `  tokenrouter run --demo 'Sam earns $6 per hour. On Monday Sam works 8 hours and on Friday 7 hours. How much does Sam earn?'
   tokenrouter pull qwen2.5-coder-0.5b-1.5b && tokenrouter run --pair qwen2.5-coder-0.5b-1.5b
   tokenrouter run --small small.gguf --large large.gguf "Why is the sky blue?"
   tokenrouter serve --config tokenrouter.yaml`,
