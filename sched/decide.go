@@ -16,7 +16,8 @@ type decision struct {
 	err  error
 }
 
-// decide asks the algorithm where a request goes, row by row, and notes what it compared. A function that panics, or answers nonsense, costs its own request.
+// decide asks the algorithm where a request goes, row by row, and notes what it compared. A function that panics, or answers
+// nonsense, costs its own request.
 func decide(l *local, rows []Row, scores []*Score) (d decision) {
 	defer func() {
 		if p := recover(); p != nil {
