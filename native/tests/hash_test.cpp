@@ -65,6 +65,8 @@ Hashes compute(const char *isa) {
     mixed.type = mixed_types;
     mixed.tied = true;
     all["mixed"] = hash_of(Engine(mixed.bytes(), {.isa = isa}));
+    mixed.massive = 250;
+    all["massive"] = hash_of(Engine(mixed.bytes(), {.isa = isa}));
     for (const char *name : {"gemma3-tiny", "llama-tiny-linear", "llama-tiny-llama3", "qwen2-tiny-tied", "qwen3-tiny-tied", "qwen3-tiny-yarn", "qwen3moe-tiny"})
         all[name] = hash_of(Engine((std::string(TR_TEST_DATA) + "/" + name + ".gguf").c_str(), {.isa = isa}));
     return all;

@@ -55,6 +55,9 @@ TR_ALWAYS_INLINE int64_t slab_width(int64_t slab, int64_t n) {
 
 struct Activations::Impl {
     Buffer f32{nullptr, nullptr}, q32{nullptr, nullptr}, q256{nullptr, nullptr};
+    // The remainders of blocks of q256 (quantize.h), as q256 lies, written where there is one only; and which blocks have one:
+    // [column][block/8], bit block%8.
+    Buffer remainders{nullptr, nullptr}, marks{nullptr, nullptr};
 };
 
 // The records of one form, of n columns of k values.
@@ -84,6 +87,37 @@ TR_ALWAYS_INLINE RecordView<RecordQ32> view_q32(const Activations &a, int64_t n,
 }
 TR_ALWAYS_INLINE RecordView<RecordQ256> view_q256(const Activations &a, int64_t n, int64_t k) {
     return view_records(reinterpret_cast<RecordQ256 *>(a.impl->q256.get()), a, n, k);
+}
+
+// The blocks of n columns of k values that have a remainder.
+struct Remainders {
+    static constexpr int64_t kBlocksPerMark = 8;
+    RecordView<RecordQ256> records;
+    uint8_t *base;
+    int64_t marks; // bytes of a column
+
+    TR_ALWAYS_INLINE uint8_t &mark(int64_t column, int64_t block) const { return base[column * marks + block / kBlocksPerMark]; }
+
+    // body(column, block) for those of a slab: column by column, blocks in order. There are none as a rule.
+    template <class Body> TR_ALWAYS_INLINE void for_each(int64_t s, int64_t width, Body body) const {
+        const uint8_t *of_slab = base + s * kSlabColumns * marks;
+        for (int64_t i = 0, step; i < width * marks; i += step) {
+            uint64_t bits = 0;
+            step = width * marks - i < 8 ? width * marks - i : 8;
+            if (step == 8) __builtin_memcpy(&bits, of_slab + i, 8);
+            else
+                for (int64_t j = 0; j < step; j++) bits |= uint64_t{of_slab[i + j]} << 8 * j;
+            for (; bits; bits &= bits - 1) {
+                const int64_t bit = __builtin_ctzll(bits), at = i + bit / 8;
+                body(s * kSlabColumns + at / marks, at % marks * kBlocksPerMark + bit % 8);
+            }
+        }
+    }
+};
+
+TR_ALWAYS_INLINE Remainders view_remainders(const Activations &a, int64_t n, int64_t k) {
+    const int64_t marks = (record_blocks<RecordQ256>(k) + Remainders::kBlocksPerMark - 1) / Remainders::kBlocksPerMark;
+    return {view_records(reinterpret_cast<RecordQ256 *>(a.impl->remainders.get()), a, n, k), a.impl->marks.get() + a.first_column * marks, marks};
 }
 
 } // namespace tr::cpu

@@ -20,14 +20,15 @@ struct Case {
     int64_t rows, cols;
     bool exact_float = false;
     test::Codes codes = test::Codes::kRandom;
+    bool massive = false; // activations with values thousands of times the others
 };
 
 std::string name(const Case &c, const cpu::Ops &ops, int64_t n) {
     return test::describe(ops, c.type, c.rows, c.cols, n) + (c.exact_float ? " exact" : "") +
-           (c.codes == test::Codes::kLargest ? " largest codes" : "");
+           (c.codes == test::Codes::kLargest ? " largest codes" : "") + (c.massive ? " massive activations" : "");
 }
 
-// Columns of activations; for the largest codes, runs of +-127.
+// Columns of activations; for the largest codes, runs of +-127. Massive ones in two of three columns, in one block of 256 or in two.
 std::vector<float> inputs(test::Random &random, const Case &c) {
     std::vector<float> x = test::normals(random, static_cast<size_t>(kMaxBatch * c.cols));
     if (c.codes == test::Codes::kLargest)
@@ -35,10 +36,14 @@ std::vector<float> inputs(test::Random &random, const Case &c) {
             const int64_t column = i / c.cols % 3;
             x[static_cast<size_t>(i)] = column == 0 ? 1.0f : column == 1 ? -1.0f : (random.bits() & 1 ? 1.0f : -1.0f);
         }
+    if (c.massive)
+        for (int64_t column = 0; column < kMaxBatch; column++)
+            for (int64_t spike = 0; spike < column % 3; spike++)
+                x[static_cast<size_t>(column * c.cols + (column * 37 + spike * 256) % c.cols)] = spike ? -4000.0f : 2500.0f;
     return x;
 }
 
-// The activations that the product sees, in double: codes times scale.
+// The activations that the product sees, in double: codes times scale, and the remainder's where there is one.
 std::vector<double> seen(const Case &c, const cpu::Matrix &m, const cpu::Activations &acts, int64_t n, int64_t column) {
     std::vector<double> x(static_cast<size_t>(c.cols));
     for (int64_t i = 0; i < c.cols; i++) {
@@ -53,6 +58,11 @@ std::vector<double> seen(const Case &c, const cpu::Matrix &m, const cpu::Activat
         case cpu::kActQ256: {
             const cpu::RecordQ256 &r = *cpu::view_q256(acts, n, c.cols).at(column, i / 256);
             v = static_cast<double>(r.q[i % 256]) * r.d;
+            const cpu::Remainders remainders = cpu::view_remainders(acts, n, c.cols);
+            if (remainders.mark(column, i / 256) >> i / 256 % 8 & 1) {
+                const cpu::RecordQ256 &rest = *remainders.records.at(column, i / 256);
+                v += static_cast<double>(rest.q[i % 256]) * rest.d;
+            }
             break;
         }
         }
@@ -203,6 +213,7 @@ int main() {
         check({type, 64, 3 * block, true}, tables, three);
         check({type, 5, block, true}, tables, one);
         if (test::info_of(type).block > 1) check({type, 48, 3 * block, false, test::Codes::kLargest}, tables, three);
+        if (test::info_of(type).block == 256) check({type, 39, 11 * block, false, test::Codes::kRandom, true}, tables, three);
     }
 #ifndef TR_SANITIZED
     check({quant::Type::Q5_0, 128, 896}, tables, three);

@@ -18,6 +18,11 @@ struct Prepared {
     const cpu::RecordF32 &f32(int64_t c, int64_t b) const { return *cpu::view_f32(acts, n, k).at(c, b); }
     const cpu::RecordQ32 &q32(int64_t c, int64_t b) const { return *cpu::view_q32(acts, n, k).at(c, b); }
     const cpu::RecordQ256 &q256(int64_t c, int64_t b) const { return *cpu::view_q256(acts, n, k).at(c, b); }
+    // Null where the block has none.
+    const cpu::RecordQ256 *remainder(int64_t c, int64_t b) const {
+        const cpu::Remainders all = cpu::view_remainders(acts, n, k);
+        return all.mark(c, b) >> b % 8 & 1 ? all.records.at(c, b) : nullptr;
+    }
 };
 
 Prepared prepare(const cpu::Ops &ops, cpu::Pool &pool, const std::vector<float> &x, int64_t n, int64_t k) {
@@ -96,6 +101,61 @@ void edges(const cpu::Ops &ops, cpu::Pool &pool) {
     }
 }
 
+// A block of 256 keeps its remainder if more than half of its codes are zero, unless all are: what its codes leave is then met
+// within half a step of a scale some 254 times as fine. for_each finds these blocks, column by column, and no others.
+void remainders(const cpu::Ops &ops, const cpu::Ops &reference, cpu::Pool &pool, int64_t n, int64_t k) {
+    test::Random random(static_cast<uint64_t>(n * 10000 + k));
+    std::vector<float> x = test::normals(random, static_cast<size_t>(n * k));
+    std::vector<std::pair<int64_t, int64_t>> expected;
+    const int64_t blocks = k / 256;
+    for (int64_t c = 0; c < n; c++)
+        for (int64_t b = 0; b < blocks; b++) {
+            float *block = x.data() + c * k + b * 256;
+            switch (random.bits() % 8) {
+            case 0: // one value, or three, beside which the others are nothing
+                block[random.bits() % 128] = 900.0f;
+                if (random.bits() & 1) block[128] = block[200] = -800.0f;
+                expected.push_back({c, b});
+                break;
+            case 1: // 128 zeros are not enough
+            case 2: // 129 are
+                std::fill_n(block, 256, 1.0f);
+                std::fill_n(block + 7, 128, 0.001f);
+                if (random.bits() & 1) {
+                    block[0] = 0.001f;
+                    expected.push_back({c, b});
+                }
+                break;
+            case 3: std::fill_n(block, 256, 0.0f); break;
+            case 4: block[9] = INFINITY; break;
+            default: break;
+            }
+        }
+    Prepared p = prepare(ops, pool, x, n, k), r = prepare(reference, pool, x, n, k);
+    for (int again = 0; again < 2; again++) {
+        std::vector<std::pair<int64_t, int64_t>> found;
+        const cpu::Remainders all = cpu::view_remainders(p.acts, n, k);
+        for (int64_t s = 0; s * cpu::kSlabColumns < n; s++)
+            all.for_each(s, cpu::slab_width(s, n), [&](int64_t c, int64_t b) { found.push_back({c, b}); });
+        CHECK_CASE(found == expected, ops.isa);
+        for (const auto &[c, b] : found) {
+            const cpu::RecordQ256 &first = p.q256(c, b), &rest = *p.remainder(c, b);
+            CHECK_CASE(rest.d <= first.d / 253, ops.isa);
+            for (int64_t i = 0; i < 256; i++) {
+                const double met = static_cast<double>(first.q[i]) * first.d + static_cast<double>(rest.q[i]) * rest.d;
+                CHECK_CASE(std::fabs(x[static_cast<size_t>(c * k + b * 256 + i)] - met) <= 0.51 * rest.d + 1e-7 * std::fabs(met), ops.isa);
+            }
+            CHECK_CASE(r.remainder(c, b) && test::same_bits(rest.q, r.remainder(c, b)->q, 256) && rest.d == r.remainder(c, b)->d, ops.isa);
+        }
+        // What stood there before is forgotten.
+        if (again == 0) {
+            std::fill(x.begin(), x.end(), 1.0f);
+            pool.run([&](cpu::Worker &w) { ops.prepare(w, x.data(), n, k, cpu::kActQ256, p.acts); });
+            expected.clear();
+        }
+    }
+}
+
 // y = x * gain / sqrt(mean(x^2) + eps) within float rounding of double precision, and the same bits as the reference.
 void norms(const cpu::Ops &ops, const cpu::Ops &reference, cpu::Pool &pool, int64_t n, int64_t k) {
     test::Random random(static_cast<uint64_t>(n * 1000 + k));
@@ -162,6 +222,8 @@ int main() {
                     added_norms(*ops, *tables[0], pool, n, k);
                 }
             edges(*ops, pool);
+            for (int64_t k : {256, 2048, 2304, 8960})
+                for (int64_t n : {1, 7, 131}) remainders(*ops, *tables[0], pool, n, k);
         }
     }
     return test::report();

@@ -149,6 +149,7 @@ GgufWriter TinyModel::writer() const {
         vector(b + "attn_v.bias", kv_dim, 0, 0.5f);
         matrix(b + "attn_output.weight", n_embd, n_embd);
         vector(b + "ffn_norm.weight", n_embd, 1, 0.1f);
+        if (i == 0 && massive != 1) std::memcpy(w.tensors.back().data.data() + 7 * sizeof massive, &massive, sizeof massive);
         matrix(b + "ffn_gate.weight", n_embd, n_ff, 2);
         matrix(b + "ffn_up.weight", n_embd, n_ff);
         matrix(b + "ffn_down.weight", n_ff, n_embd);

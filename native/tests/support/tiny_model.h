@@ -11,6 +11,9 @@ struct TinyModel {
     uint32_t n_vocab = 300, n_embd = 256, n_layer = 2, n_head = 4, n_head_kv = 2, n_ff = 512, n_ctx = 1024;
     bool tied = false;
     uint32_t seed = 1;
+    // What channel 7 of the first feed-forward network's input is times the others, more or less, if not 1. At 250 about half of the
+    // tokens have massive activations there (cpu/quantize.h).
+    float massive = 1;
     // The type of a matrix by its name; all F32 if not set.
     std::function<quant::Type(const std::string &)> type;
 

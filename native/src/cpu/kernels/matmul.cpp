@@ -13,6 +13,8 @@ struct Product {
     const Activations &acts;
     int64_t n;
     size_t bytes = m.layout == Layout::kFileRows ? 0 : tile_bytes(m);
+    PanelInfo panel = panel_info(m.type);
+    int64_t blocks = (m.cols + panel.columns - 1) / panel.columns; // of k, of all panels of a tile
 
     TR_INLINE const void *records(int64_t slab) const {
         switch (m.form()) {
@@ -28,8 +30,20 @@ struct Product {
         for (int i = 0; i < width * kTileRows; i += kLanes) store(partial + i, zero());
         const int groups = (width + kMaxColumns - 1) / kMaxColumns;
         const int columns = (width + groups - 1) / groups;
-        const TileInput in{m, tile, m.data.get() + static_cast<size_t>(tile) * bytes, records(slab), width};
-        tile_fns_of(m).by_columns[columns - 1](in, partial);
+        const TileFns &fns = tile_fns_of(m);
+        const uint8_t *data = m.data.get() + static_cast<size_t>(tile) * bytes;
+        fns.by_columns[columns - 1]({m, tile, data, records(slab), width, blocks}, partial);
+        if (m.form() == kActQ256) add_remainders(fns, tile, data, slab, width, partial);
+    }
+
+    // Each is one more block of its column.
+    TR_INLINE void add_remainders(const TileFns &fns, int64_t tile, const uint8_t *data, int64_t slab, int width, float *partial) const {
+        const Remainders remainders = view_remainders(acts, n, m.cols);
+        const size_t block_bytes = bytes / static_cast<size_t>(blocks);
+        remainders.for_each(slab, width, [&](int64_t column, int64_t block) {
+            const TileInput in{m, tile, data + static_cast<size_t>(block) * block_bytes, remainders.records.at(column, block), 1, 1};
+            fns.by_columns[0](in, partial + (column - slab * kSlabColumns) * kTileRows);
+        });
     }
 };
 

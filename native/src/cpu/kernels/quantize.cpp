@@ -23,7 +23,8 @@ TR_INLINE void quantize(const float *x, RecordQ32 &record) {
     }
 }
 
-TR_INLINE void quantize(const float *x, RecordQ256 &record) {
+// Returns the number of codes that are zero.
+TR_INLINE int quantize(const float *x, RecordQ256 &record) {
     int32_t sums[16];
     record.d = quantize_block<256>(x, record.q, sums);
     for (int i = 0; i < 16; i++) record.start_32[i] = -32 * sums[i] * (i % 2 ? kOddFactor6Bits : 1);
@@ -33,6 +34,23 @@ TR_INLINE void quantize(const float *x, RecordQ256 &record) {
         const int low = i / 2 * 4 + i % 2;
         record.pair_sums[i] = static_cast<int32_t>((sum32(low) & 0xffff) | sum32(low + 2) << 16);
     }
+    int zeros = 0;
+    for (int i = 0; i < 256; i += 32) zeros += zero_bytes32(record.q + i);
+    return zeros;
+}
+
+// Block `part` of a column. A block of nothing but zeros, or of what is no number, has no remainder.
+TR_INLINE void quantize(const float *x, const RecordView<RecordQ256> &records, const Remainders &remainders, int64_t column, int64_t part) {
+    RecordQ256 &record = *records.at(column, part);
+    uint8_t &mark = remainders.mark(column, part);
+    if (part % Remainders::kBlocksPerMark == 0) mark = 0;
+    const int zeros = quantize(x, record);
+    if (zeros <= kMostZeros || zeros == 256) return;
+    alignas(64) float remainder[256];
+    for (int i = 0; i < 256; i += kLanes)
+        store(remainder + i, fnma(to_float(widen_s8(record.q + i)), set(record.d), load(x + i)));
+    quantize(remainder, *remainders.records.at(column, part));
+    mark = static_cast<uint8_t>(mark | 1 << part % Remainders::kBlocksPerMark);
 }
 
 // The forms of up to 256 values of one column, from value 256*part on. x is zero beyond n.
@@ -49,7 +67,7 @@ TR_INLINE void prepare_part(const Activations &acts, uint32_t forms, int64_t col
         const auto view = view_q32(acts, columns, k);
         for (int64_t i = 0; i < n; i += 64) quantize(x + i, *view.at(column, part * 4 + i / 64));
     }
-    if (forms & kActQ256) quantize(x, *view_q256(acts, columns, k).at(column, part));
+    if (forms & kActQ256) quantize(x, view_q256(acts, columns, k), view_remainders(acts, columns, k), column, part);
 }
 
 // A whole part is read in place; the last one of a row whose length is no multiple of 256 is copied and padded.
@@ -62,7 +80,7 @@ TR_INLINE const float *padded_part(const float *x, int64_t n, float *copy) {
 } // namespace
 
 void prepare(Worker &worker, const float *x, int64_t n, int64_t k, uint32_t forms, Activations &acts) {
-    constexpr int64_t kParts = 8; // per piece of work: a long row is shared among the workers
+    constexpr int64_t kParts = Remainders::kBlocksPerMark; // per piece of work: a long row is shared among the workers
     const int64_t parts = (k + 255) / 256, pieces = (parts + kParts - 1) / kParts;
     alignas(64) float copy[256];
     for (int64_t i; (i = worker.next(n * pieces)) < n * pieces;) {

@@ -18,6 +18,7 @@ struct TileInput {
     const uint8_t *data;   // of the tile; unused by the exact float path
     const void *records;   // of the slab: [block][width]
     int width;             // columns of the slab
+    int64_t blocks;        // of `data` and `records`
 };
 
 // partial is [width][kTileRows] and starts at zero. Rows beyond the matrix get values of no meaning.
@@ -66,7 +67,6 @@ struct Prefetch {
 template <class F, int C> void run_tile(const TileInput &in, float *partial) {
     typename F::Scratch scratch;
     constexpr int64_t kBlockBytes = kPanelsPerTile * sizeof(typename F::Panel);
-    const int64_t blocks = record_blocks<typename F::Record>(in.matrix.cols);
     const int groups = (in.width + C - 1) / C;
     const int full = C == 1 ? groups : in.width - groups * (C - 1); // groups of C columns; the others have C-1
 
@@ -76,7 +76,7 @@ template <class F, int C> void run_tile(const TileInput &in, float *partial) {
 
     const uint8_t *data = in.data;
     const auto *records = static_cast<const typename F::Record *>(in.records);
-    for (int64_t b = 0; b < blocks; b++, data += kBlockBytes) {
+    for (int64_t b = 0; b < in.blocks; b++, data += kBlockBytes) {
         F::unpack(scratch, reinterpret_cast<const typename F::Panel *>(data));
         prefetch.next = data + F::kAhead * kBlockBytes;
         float *p = partial;

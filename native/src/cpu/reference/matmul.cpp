@@ -142,6 +142,10 @@ template <class Block> float row_product_256(const uint8_t *row, const Activatio
     const auto x = view_q256(acts, n, k);
     float sum = 0;
     for (int64_t b = 0; b < x.blocks; b++) sum = block_product(sum, block_at<Block>(row, b), *x.at(column, b));
+    const Remainders remainders = view_remainders(acts, n, k);
+    for (int64_t b = 0; b < x.blocks; b++)
+        if (remainders.mark(column, b) >> b % Remainders::kBlocksPerMark & 1)
+            sum = block_product(sum, block_at<Block>(row, b), *remainders.records.at(column, b));
     return sum;
 }
 

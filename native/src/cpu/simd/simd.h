@@ -15,6 +15,7 @@
 //   shuffle16(t, i)         byte i of t, within 16 bytes; 0 <= i < 16
 //   load_half, store_half   IEEE half floats, rounding to nearest even
 //   store_bytes32           32/kLanes vectors as 32 bytes
+//   zero_bytes32(p)         how many of 32 bytes are zero
 // min and max return their second operand when one is not a number.
 #pragma once
 #include <cstddef>
