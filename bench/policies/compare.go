@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,20 +11,26 @@ import (
 	"github.com/tokenrouter/tokenrouter/sched"
 )
 
-// compare measures everything. save is called after each case, and note with a line for each run.
-func compare(ctx context.Context, o Options, save func(*Result) error, note func(string)) (err error) {
+// compare measures everything, beside the cases measured before. save is called after each case, and note with a line for each run.
+func compare(ctx context.Context, o Options, before []*Case, save func(*Result) error, note func(string)) (err error) {
 	p, err := open(&o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
-	r := &Result{Setting: report.Setting(p.device.Library()), Options: o}
+	r := &Result{Setting: report.Setting(p.device.Library()), Options: o, Cases: before}
 	alone := map[int]*Figure{} // by live requests
+	for _, c := range before {
+		r.Options.Requests, r.Options.Shares = union(r.Options.Requests, c.Requests), union(r.Options.Shares, c.Share)
+		if f := c.Policies[largeAloneName]; f != nil {
+			alone[c.Requests] = f
+		}
+	}
 	for _, share := range o.Shares {
 		for _, n := range o.Requests {
 			c := &Case{Requests: n, Share: share, Policies: make(map[string]*Figure)}
 			r.Cases = append(r.Cases, c)
-			if err := p.measure(ctx, &o, c, share == o.Shares[0], note); err != nil {
+			if err := p.measure(ctx, &o, c, alone[n] == nil, note); err != nil {
 				return fmt.Errorf("%d requests, share %g: %w", n, share, err)
 			}
 			if f := c.Policies[largeAloneName]; f != nil {
@@ -31,6 +38,9 @@ func compare(ctx context.Context, o Options, save func(*Result) error, note func
 			}
 			c.conclude(alone[n])
 			r.Complete = share == o.Shares[len(o.Shares)-1] && n == o.Requests[len(o.Requests)-1]
+			slices.SortFunc(r.Cases, func(a, b *Case) int {
+				return cmp.Or(cmp.Compare(a.Share, b.Share), cmp.Compare(a.Requests, b.Requests))
+			})
 			if err := save(r); err != nil {
 				return fmt.Errorf("write the result: %w", err)
 			}
@@ -39,9 +49,19 @@ func compare(ctx context.Context, o Options, save func(*Result) error, note func
 	return nil
 }
 
-// measure runs one case.
-func (p *pair) measure(ctx context.Context, o *Options, c *Case, first bool, note func(string)) error {
-	order := slices.DeleteFunc(slices.Clone(o.Policies), func(by policy) bool { return by.alone && !first })
+// union is a sorted list with one more value, if it is not there.
+func union[T cmp.Ordered](list []T, value T) []T {
+	if slices.Contains(list, value) {
+		return list
+	}
+	list = append(slices.Clone(list), value)
+	slices.Sort(list)
+	return list
+}
+
+// measure runs one case; `alone`: with the large model alone.
+func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, note func(string)) error {
+	order := slices.DeleteFunc(slices.Clone(o.Policies), func(by policy) bool { return by.alone && !alone })
 	for round := range o.Rounds {
 		for _, by := range order {
 			run, err := p.run(ctx, o, by, c)

@@ -8,7 +8,8 @@
 // reversed from round to round, so that a machine whose speed drifts treats all alike; figures are medians of the rounds, and
 // ratios medians of the rounds' ratios. Requests start together, each on a prompt of its own that no cache knows; with --each
 // more than 1 everyone asks again as soon as it has been answered. The file is written anew after each case, so that what was
-// measured is kept when the run is ended early.
+// measured is kept when the run is ended early; with --add cases are added to those that it holds already, so that a long
+// measurement can be made in pieces.
 //
 // "all" counts all tokens from the first request to the last answer, prompts and the end, when fewer and fewer are live,
 // included: what a client sees. "steady" counts those between the moment at which every request has written a quarter of its
@@ -17,16 +18,19 @@
 // need to learn the share.
 //
 // With --policies lazy:4 and the like a fixed threshold is measured. "large" is the large model alone on the same engine,
-// measured with the first share only.
+// measured once for each number of requests, with the first share.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,7 +46,11 @@ func main() {
 	defer stop()
 	save := func(r *Result) error { return write(out, r) }
 	note := func(text string) { fmt.Fprintln(os.Stderr, text) }
-	if err := compare(ctx, o, save, note); err != nil {
+	before, err := read(out, o)
+	if err == nil {
+		err = compare(ctx, o, before, save, note)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "policies:", err)
 		os.Exit(1)
 	}
@@ -62,6 +70,7 @@ func parse(arguments []string) (o Options, out string, err error) {
 	shares := f.String("share", "0.1,0.3", "shares of the positions that the large model writes")
 	policies := f.String("policies", strings.Join(defaultPolicies, ","), "policies, lazy:B for a fixed threshold")
 	f.StringVar(&out, "out", "", "file to write; default: standard output at the end")
+	f.BoolVar(&o.Add, "add", false, "add the cases to those of the file; a case that is there already is measured anew")
 	if err := f.Parse(arguments); err != nil {
 		return o, "", err
 	}
@@ -96,6 +105,31 @@ func parse(arguments []string) (o Options, out string, err error) {
 }
 
 // write writes the result; to standard output only when it is complete.
+// read is what --add adds to: the cases of the file that are not to be measured anew.
+func read(path string, o Options) ([]*Case, error) {
+	if !o.Add {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("result to add to: %w", err)
+	}
+	var r Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("result to add to: %s: %w", path, err)
+	}
+	if was := r.Options; was.Small != o.Small || was.Large != o.Large || was.Tokens != o.Tokens || was.Each != o.Each ||
+		was.Rounds != o.Rounds || was.Prompts != o.Prompts || was.Threads != o.Threads {
+		return nil, fmt.Errorf("%s was measured with other models, tokens, rounds, threads or prompts: %+v; write to another file", path, was)
+	}
+	return slices.DeleteFunc(r.Cases, func(c *Case) bool {
+		return slices.Contains(o.Requests, c.Requests) && slices.Contains(o.Shares, c.Share)
+	}), nil
+}
+
 func write(path string, r *Result) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

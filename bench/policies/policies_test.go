@@ -27,7 +27,7 @@ func TestCompare(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, out, path)
 	lines := 0
-	require.NoError(t, compare(context.Background(), o, func(r *Result) error { return write(path, r) }, func(string) { lines++ }))
+	require.NoError(t, compare(context.Background(), o, nil, func(r *Result) error { return write(path, r) }, func(string) { lines++ }))
 	require.Equal(t, 2*7*2, lines)
 
 	text, err := os.ReadFile(out)
@@ -54,6 +54,29 @@ func TestCompare(t *testing.T) {
 		require.Positive(t, c.LazyOverLarge)
 		require.Positive(t, c.LazyOverPredicted)
 	}
+
+	// One more share, added: what is there stays, and the large model is not measured again.
+	more, _, err := parse([]string{"--small", small, "--large", large, "--requests", "4", "--share", "0.1", "--tokens", "24",
+		"--each", "2", "--rounds", "2", "--threads", "1", "--out", out, "--add", "--policies", "lazy,eager-large-first,large"})
+	require.NoError(t, err)
+	before, err := read(out, more)
+	require.NoError(t, err)
+	require.NoError(t, compare(context.Background(), more, before, func(r *Result) error { return write(path, r) }, func(string) {}))
+	added := Result{}
+	text, err = os.ReadFile(out)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &added))
+	require.Equal(t, []float64{0.1, 0.2}, added.Options.Shares)
+	require.Equal(t, []int{1, 4}, added.Options.Requests)
+	require.Len(t, added.Cases, 3)
+	require.Equal(t, r.Cases, added.Cases[1:])
+	require.Len(t, added.Cases[0].Policies, 2)
+	require.Positive(t, added.Cases[0].LazyOverLarge)
+
+	other, _, err := parse([]string{"--small", small, "--large", large, "--out", out, "--add", "--tokens", "25"})
+	require.NoError(t, err)
+	_, err = read(out, other)
+	require.ErrorContains(t, err, "write to another file")
 }
 
 // Two clients with two requests of four tokens each, one token per second, the second client half as fast: its first request

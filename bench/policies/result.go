@@ -28,6 +28,7 @@ type Options struct {
 	Rounds   int       `json:"rounds"`
 	Prompts  string    `json:"prompts,omitempty"`
 	Policies []policy  `json:"-"`
+	Add      bool      `json:"-"`
 }
 
 // Case is one number of live requests at one share.
