@@ -28,9 +28,8 @@ func compare(ctx context.Context, o Options, before []*Case, save func(*Result) 
 	}
 	for _, share := range o.Shares {
 		for _, n := range o.Requests {
-			c := &Case{Requests: n, Share: share, Policies: make(map[string]*Figure)}
-			r.Cases = append(r.Cases, c)
-			if err := p.measure(ctx, &o, c, alone[n] == nil, note); err != nil {
+			c := r.find(n, share)
+			if err := p.measure(ctx, &o, c, alone[n] == nil || alone[n] == c.Policies[largeAloneName], note); err != nil {
 				return fmt.Errorf("%d requests, share %g: %w", n, share, err)
 			}
 			if f := c.Policies[largeAloneName]; f != nil {
@@ -49,6 +48,18 @@ func compare(ctx context.Context, o Options, before []*Case, save func(*Result) 
 	return nil
 }
 
+// find is the case of the result, a new one if there is none.
+func (r *Result) find(requests int, share float64) *Case {
+	for _, c := range r.Cases {
+		if c.Requests == requests && c.Share == share {
+			return c
+		}
+	}
+	c := &Case{Requests: requests, Share: share, Policies: make(map[string]*Figure)}
+	r.Cases = append(r.Cases, c)
+	return c
+}
+
 // union is a sorted list with one more value, if it is not there.
 func union[T cmp.Ordered](list []T, value T) []T {
 	if slices.Contains(list, value) {
@@ -62,7 +73,14 @@ func union[T cmp.Ordered](list []T, value T) []T {
 // measure runs one case; `alone`: with the large model alone.
 func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, note func(string)) error {
 	order := slices.DeleteFunc(slices.Clone(o.Policies), func(by policy) bool { return by.alone && !alone })
-	for round := range o.Rounds {
+	before := 0
+	for _, f := range c.Policies {
+		before = max(before, len(f.Runs))
+	}
+	for round := before; round < before+o.Rounds; round++ {
+		if round == before && round%2 == 1 {
+			slices.Reverse(order)
+		}
 		for _, by := range order {
 			run, err := p.run(ctx, o, by, c)
 			if err != nil {
@@ -72,6 +90,13 @@ func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, not
 			if f == nil {
 				f = &Figure{}
 				c.Policies[by.name] = f
+			}
+			if run.Small != nil {
+				at, err := predict(c.Requests, c.Share, *run.Small, *run.Large, nil)
+				if err != nil {
+					return err
+				}
+				run.Predicted = at.Best
 			}
 			f.add(*run)
 			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d",
@@ -106,13 +131,25 @@ func same(c *Case) bool {
 	return true
 }
 
-// latencies are those that a lazy run estimated last, since it has a profile; nil without one.
+// latencies are the medians of what lazy runs estimated, since they have a profile; nil without one.
 func latencies(c *Case) (small, large *Latency) {
-	if f := c.Policies[lazyName]; f != nil {
-		last := &f.Runs[len(f.Runs)-1]
-		return last.small, last.large
+	f := c.Policies[lazyName]
+	if f == nil {
+		return nil, nil
 	}
-	return nil, nil
+	of := func(get func(*Run) *Latency) *Latency {
+		var base, request, row []float64
+		for i := range f.Runs {
+			if l := get(&f.Runs[i]); l != nil {
+				base, request, row = append(base, l.Base), append(request, l.PerRequest), append(row, l.PerRow)
+			}
+		}
+		if base == nil {
+			return nil
+		}
+		return &Latency{Base: median(base), PerRequest: median(request), PerRow: median(row)}
+	}
+	return of(func(r *Run) *Latency { return r.Small }), of(func(r *Run) *Latency { return r.Large })
 }
 
 // decisions is how many tokens the requests before those that are measured write together, where something is to be learnt.
@@ -181,7 +218,7 @@ func (l *load) account(answers []answer, snap sched.Snapshot, by policy) *Run {
 	m := snap.Models[1]
 	r.Threshold, r.MaxWait = m.Planned, m.MaxWait.Seconds()*1000
 	if snap.Models[0].Latency.Known && m.Latency.Known {
-		r.small, r.large = latencyOf(snap.Models[0].Latency), latencyOf(m.Latency)
+		r.Small, r.Large = latencyOf(snap.Models[0].Latency), latencyOf(m.Latency)
 	}
 	return r
 }

@@ -8,8 +8,8 @@
 // reversed from round to round, so that a machine whose speed drifts treats all alike; figures are medians of the rounds, and
 // ratios medians of the rounds' ratios. Requests start together, each on a prompt of its own that no cache knows; with --each
 // more than 1 everyone asks again as soon as it has been answered. The file is written anew after each case, so that what was
-// measured is kept when the run is ended early; with --add cases are added to those that it holds already, so that a long
-// measurement can be made in pieces.
+// measured is kept when the run is ended early; with --add cases, and rounds of cases, are added to those that it holds already,
+// so that a long measurement can be made in pieces.
 //
 // "all" counts all tokens from the first request to the last answer, prompts and the end, when fewer and fewer are live,
 // included: what a client sees. "steady" counts those between the moment at which every request has written a quarter of its
@@ -30,7 +30,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -64,13 +63,13 @@ func parse(arguments []string) (o Options, out string, err error) {
 	f.IntVar(&o.Threads, "threads", 0, "threads of a step; 0: all cores")
 	f.IntVar(&o.Tokens, "tokens", 128, "tokens of an answer")
 	f.IntVar(&o.Each, "each", 1, "requests that everyone makes, one after the other")
-	f.IntVar(&o.Rounds, "rounds", 3, "rounds")
+	f.IntVar(&o.Rounds, "rounds", 3, "rounds, beside those that are there already")
 	f.StringVar(&o.Prompts, "prompts", "", "JSON lines with a question, problem or prompt; default: texts of 12 to 60 words")
 	requests := f.String("requests", "1,4,8,16,32", "numbers of live requests")
 	shares := f.String("share", "0.1,0.3", "shares of the positions that the large model writes")
 	policies := f.String("policies", strings.Join(defaultPolicies, ","), "policies, lazy:B for a fixed threshold")
 	f.StringVar(&out, "out", "", "file to write; default: standard output at the end")
-	f.BoolVar(&o.Add, "add", false, "add the cases to those of the file; a case that is there already is measured anew")
+	f.BoolVar(&o.Add, "add", false, "add the cases, and to a case that is there already the rounds, to those of the file")
 	if err := f.Parse(arguments); err != nil {
 		return o, "", err
 	}
@@ -105,7 +104,7 @@ func parse(arguments []string) (o Options, out string, err error) {
 }
 
 // write writes the result; to standard output only when it is complete.
-// read is what --add adds to: the cases of the file that are not to be measured anew.
+// read is what --add adds to: the cases of the file.
 func read(path string, o Options) ([]*Case, error) {
 	if !o.Add {
 		return nil, nil
@@ -122,12 +121,10 @@ func read(path string, o Options) ([]*Case, error) {
 		return nil, fmt.Errorf("result to add to: %s: %w", path, err)
 	}
 	if was := r.Options; was.Small != o.Small || was.Large != o.Large || was.Tokens != o.Tokens || was.Each != o.Each ||
-		was.Rounds != o.Rounds || was.Prompts != o.Prompts || was.Threads != o.Threads {
-		return nil, fmt.Errorf("%s was measured with other models, tokens, rounds, threads or prompts: %+v; write to another file", path, was)
+		was.Prompts != o.Prompts || was.Threads != o.Threads {
+		return nil, fmt.Errorf("%s was measured with other models, tokens, threads or prompts: %+v; write to another file", path, was)
 	}
-	return slices.DeleteFunc(r.Cases, func(c *Case) bool {
-		return slices.Contains(o.Requests, c.Requests) && slices.Contains(o.Shares, c.Share)
-	}), nil
+	return r.Cases, nil
 }
 
 func write(path string, r *Result) error {

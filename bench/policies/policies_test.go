@@ -73,6 +73,18 @@ func TestCompare(t *testing.T) {
 	require.Len(t, added.Cases[0].Policies, 2)
 	require.Positive(t, added.Cases[0].LazyOverLarge)
 
+	// One more round of it.
+	more.Rounds = 1
+	before, err = read(out, more)
+	require.NoError(t, err)
+	require.NoError(t, compare(context.Background(), more, before, func(r *Result) error { return write(path, r) }, func(string) {}))
+	text, err = os.ReadFile(out)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &added))
+	require.Len(t, added.Cases, 3)
+	require.Len(t, added.Cases[0].Policies[lazyName].Runs, 3)
+	require.Len(t, added.Cases[1].Policies[lazyName].Runs, 2)
+
 	other, _, err := parse([]string{"--small", small, "--large", large, "--out", out, "--add", "--tokens", "25"})
 	require.NoError(t, err)
 	_, err = read(out, other)

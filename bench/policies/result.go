@@ -42,7 +42,7 @@ type Case struct {
 	LazyOverEager float64 `json:"lazy_over_eager,omitempty"` // the better order of each round
 	LazyOverBest  float64 `json:"lazy_over_best_other,omitempty"`
 	LazyOverLarge float64 `json:"lazy_over_large_alone,omitempty"`
-	// Of the steady part.
+	// Of the steady part. What is predicted follows from how long the steps of the same round took.
 	LazyOverPredicted float64 `json:"lazy_over_predicted,omitempty"`
 	SteadyOverEager   float64 `json:"steady_lazy_over_eager,omitempty"`
 	SteadyOverBest    float64 `json:"steady_lazy_over_best_other,omitempty"`
@@ -57,7 +57,7 @@ type Figure struct {
 	FirstP95   float64 `json:"first_token_p95_ms"`
 	Handoffs   int     `json:"handoffs"`
 	LargeShare float64 `json:"large_share"`
-	Threshold  int     `json:"threshold"` // of the large model as planned, in the middle of the run
+	Threshold  int     `json:"threshold"` // of the large model as planned, in the middle of the last run
 	MaxWait    float64 `json:"max_wait_ms"`
 	Runs       []Run   `json:"runs"`
 }
@@ -73,9 +73,13 @@ type Run struct {
 	MaxWait    float64 `json:"max_wait_ms"`
 	Digest     string  `json:"tokens"`
 
-	handoffs     int
-	share        float64
-	small, large *Latency // as estimated in the middle of the run
+	// What a policy with a profile estimated in the middle of the run, and the best throughput that the model predicts for it.
+	Small     *Latency `json:"small_step,omitempty"`
+	Large     *Latency `json:"large_step,omitempty"`
+	Predicted float64  `json:"predicted_tokens_per_second,omitempty"`
+
+	handoffs int
+	share    float64
 }
 
 // add adds a round and takes the medians anew.
@@ -109,8 +113,14 @@ func (c *Case) conclude(alone *Figure) {
 	c.LazyOverEager, c.SteadyOverEager = over(lazy, eager, all), over(lazy, eager, steady)
 	c.LazyOverBest, c.SteadyOverBest = over(lazy, others, all), over(lazy, others, steady)
 	c.LazyOverLarge = over(lazy, []*Figure{alone}, all)
-	if c.Prediction != nil {
-		c.LazyOverPredicted = lazy.Steady / c.Prediction.Best
+	var ratios []float64
+	for i := range lazy.Runs {
+		if r := &lazy.Runs[i]; r.Predicted > 0 {
+			ratios = append(ratios, r.Steady/r.Predicted)
+		}
+	}
+	if len(ratios) > 0 {
+		c.LazyOverPredicted = median(ratios)
 	}
 }
 
