@@ -46,19 +46,26 @@ def lines_of(arguments: list[str]) -> list[dict]:
     return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
 
 
+# Prefills of a round, of which the median counts.
+PREFILLS = 3
+
+
 def deep_batches(a: argparse.Namespace) -> str:
     """Batches of decoding on a long context: some of the others, since these take long."""
     return ",".join(n for n in a.batch.split(",") if n in ("1", "8"))
 
 
 def engine_figures(program: str, model: Path, a: argparse.Namespace, isa: str = "") -> dict[Case, float]:
-    common = [program, "bench", str(model), "--json", "--threads", str(a.threads), "--steps", str(a.generated), "--runs", "1",
+    common = [program, "bench", str(model), "--json", "--threads", str(a.threads), "--steps", str(a.generated), "--runs", str(PREFILLS),
               "--shared", *(["--isa", isa] if isa else [])]
     lines = []
-    if not a.deep_only:
+    if a.only == "prefill":
+        lines += [x for x in lines_of([*common, "--batch", "1", "--context", "1", "--prefill", str(a.prefill), "--extend", "1",
+                                       "--extend-context", "1"]) if x["kind"] == "prefill"]
+    if not a.only:
         lines += lines_of([*common, "--batch", a.batch, "--context", str(a.prompt), "--prefill", str(a.prefill),
                            "--extend", a.extend, "--extend-context", str(a.extend_context)])
-    if a.deep and not isa:
+    if a.deep and not isa and a.only in ("", "deep"):
         deep = lines_of([*common, "--batch", deep_batches(a), "--context", str(a.deep), "--prefill", "0", "--extend", "1",
                          "--extend-context", "1"])
         lines += [x for x in deep if x["kind"] == "decode"]
@@ -74,16 +81,17 @@ def peer_figures(program: str, model: Path, a: argparse.Namespace) -> dict[Case,
         return {("decode", x["pl"], 1, context): x["speed_tg"] for x in lines}
 
     figures = {}
-    if not a.deep_only:
+    if a.only in ("", "prefill"):
+        prefills = lines_of([*common, "-npp", str(a.prefill), "-ntg", "2", "-npl", ",".join(["1"] * PREFILLS), "-c", str(a.prefill + 64)])
+        figures["prefill", 1, a.prefill, 0] = statistics.median(x["speed_pp"] for x in prefills)
+    if not a.only:
         largest = max(int(n) for n in a.batch.split(","))
         figures |= decode(a.prompt, a.batch, largest * (a.prompt + a.generated) + 256)
-        prefill = lines_of([*common, "-npp", str(a.prefill), "-ntg", "2", "-npl", "1", "-c", str(a.prefill + 64)])
-        figures["prefill", 1, a.prefill, 0] = prefill[-1]["speed_pp"]
         # An extend is what llama-bench calls a prompt at a depth.
         bench = str(Path(program).with_name("llama-bench"))
         for x in lines_of([bench, *threads, "-p", a.extend, "-n", "0", "-d", str(a.extend_context), "-r", "5", "-o", "jsonl"]):
             figures["extend", 1, x["n_prompt"], x["n_depth"]] = x["avg_ts"]
-    if a.deep:
+    if a.deep and a.only in ("", "deep"):
         # A long prompt is there once, for all sequences, as it is in the engine's run.
         figures |= decode(a.deep, deep_batches(a), a.deep + 8 * a.generated + 256, "-kvu")
     return figures
@@ -171,7 +179,7 @@ def main() -> int:
     parser.add_argument("--extend", default="4,8", help="tokens that an extend appends")
     parser.add_argument("--extend-context", type=int, default=1024)
     parser.add_argument("--deep", type=int, default=4096, help="a long context to decode on, at batch 1 and 8; 0: none")
-    parser.add_argument("--deep-only", action="store_true", help="leave out all but the long context")
+    parser.add_argument("--only", default="", choices=["", "prefill", "deep"], help="leave out all but the prefill, or the long context")
     parser.add_argument("--files", nargs="+", default=FILES)
     parser.add_argument("--isa", default="", help="instruction sets to force in further runs of the engine, such as avxvnni,avx2")
     parser.add_argument("--add", action="store_true", help="keep what --out holds of other files, and add rounds to those of the same")
