@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tokenrouter/tokenrouter/bench/report"
 	"github.com/tokenrouter/tokenrouter/sched"
@@ -99,8 +100,8 @@ func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, not
 				run.Predicted = at.Best
 			}
 			f.add(*run)
-			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d",
-				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, run.FirstP50, run.Threshold))
+			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d, steps %.1f%% of the time",
+				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, run.FirstP50, run.Threshold, 100*run.Busy))
 		}
 		slices.Reverse(order)
 	}
@@ -171,7 +172,8 @@ func (p *pair) run(ctx context.Context, o *Options, by policy, c *Case) (_ *Run,
 	for _, x := range prompts {
 		longest = max(longest, len(x))
 	}
-	e, err := p.engine(by, c.Share, n, longest+max(o.Tokens, before))
+	var total busy
+	e, err := p.engine(by, c.Share, n, longest+max(o.Tokens, before), &total)
 	if err != nil {
 		return nil, err
 	}
@@ -193,11 +195,14 @@ func (p *pair) run(ctx context.Context, o *Options, by policy, c *Case) (_ *Run,
 	l.tokens, l.seed, l.prompts = o.Tokens, 1, prompts[:n*o.Each]
 	var moment sched.Snapshot // when it is at its best: at the end nobody is left to wait for
 	l.half = func() { moment = e.Snapshot() }
+	start, stepped := time.Now(), total.seconds()
 	answers, err := l.run(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return l.account(answers, moment, by), nil
+	r := l.account(answers, moment, by)
+	r.Busy = (total.seconds() - stepped) / time.Since(start).Seconds()
+	return r, nil
 }
 
 // account makes figures of the answers.

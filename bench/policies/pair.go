@@ -61,8 +61,8 @@ func (p *pair) close() error {
 	return errors.Join(errs...)
 }
 
-// engine starts the scheduler on empty KV caches that hold `live` requests of `length` tokens.
-func (p *pair) engine(by policy, share float64, live, length int) (*sched.Engine, error) {
+// engine starts the scheduler on empty KV caches that hold `live` requests of `length` tokens. The time of steps is added to total.
+func (p *pair) engine(by policy, share float64, live, length int, total *busy) (*sched.Engine, error) {
 	o := sched.Options{
 		Policy: by.policy, Order: by.order, MaxLive: live, MaxBatch: max(live, 2), NoPrefixCache: true,
 		Routes: []sched.RouteOptions{{Name: routeName, Algorithm: router.RandomName, Models: []string{smallName, largeName},
@@ -76,7 +76,7 @@ func (p *pair) engine(by policy, share float64, live, length int) (*sched.Engine
 		}
 		info := runner.Info()
 		info.Vocab = min(info.Vocab, p.files[i].Tokenizer().VocabSize())
-		model := sched.ModelOptions{Name: []string{smallName, largeName}[i], Runner: runner, Info: info, Threshold: 1, MaxWait: sched.AutoWait}
+		model := sched.ModelOptions{Name: []string{smallName, largeName}[i], Runner: timed{runner, total}, Info: info, Threshold: 1, MaxWait: sched.AutoWait}
 		if i > 0 {
 			model.Threshold = by.threshold
 		}

@@ -43,6 +43,10 @@ func TestCompare(t *testing.T) {
 			require.Len(t, f.Runs, 2, name)
 			require.Positive(t, f.All, name)
 			require.LessOrEqual(t, f.FirstP50, f.FirstP95, name)
+			for _, run := range f.Runs {
+				require.Greater(t, run.Busy, 0.1, name)
+				require.LessOrEqual(t, run.Busy, 1.0, name) // the models take turns on one device
+			}
 			share := 0.2 // of 48 tokens or more
 			if name == largeAloneName {
 				share = 1

@@ -71,6 +71,7 @@ type Run struct {
 	FirstP95   float64 `json:"first_token_p95_ms"`
 	Threshold  int     `json:"threshold"`
 	MaxWait    float64 `json:"max_wait_ms"`
+	Busy       float64 `json:"steps_of_time"` // how much of the time models take steps
 	Digest     string  `json:"tokens"`
 
 	// What a policy with a profile estimated in the middle of the run, and the best throughput that the model predicts for it.
