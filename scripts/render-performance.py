@@ -6,6 +6,8 @@ import statistics
 import sys
 from pathlib import Path
 
+from performance_batching import policies, two_servers
+
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench/results"
 PAGE = ROOT / "docs/performance.md"
@@ -169,7 +171,8 @@ def accuracy(data: dict) -> list[str]:
 def main() -> int:
     lines = ["# Performance and accuracy", "",
              "Made by `scripts/render-performance.py` from `bench/results/`; `make bench` measures again.", ""]
-    for name, render in (("decode.json", speed), ("operators.json", operators), ("accuracy.json", accuracy)):
+    for name, render in (("decode.json", speed), ("operators.json", operators), ("policies.json", lambda d: policies(d, setting_line)),
+                         ("two_servers.json", two_servers), ("accuracy.json", accuracy)):
         if data := load(name):
             lines += render(data)
     text = "\n".join(lines).rstrip() + "\n"

@@ -100,8 +100,9 @@ func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, not
 				run.Predicted = at.Best
 			}
 			f.add(*run)
-			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d, steps %.1f%% of the time",
-				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, run.FirstP50, run.Threshold, 100*run.Busy))
+			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d, steps %.1f%% of the time, small %d of %.1f (%.1f rows) %.1f s, large %d of %.1f (%.1f rows) %.1f s",
+				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, run.FirstP50, run.Threshold, 100*run.Busy, run.SmallSteps.Count, run.SmallSteps.Requests, run.SmallSteps.Rows, run.SmallSteps.Seconds,
+				run.LargeSteps.Count, run.LargeSteps.Requests, run.LargeSteps.Rows, run.LargeSteps.Seconds))
 		}
 		slices.Reverse(order)
 	}
@@ -172,8 +173,7 @@ func (p *pair) run(ctx context.Context, o *Options, by policy, c *Case) (_ *Run,
 	for _, x := range prompts {
 		longest = max(longest, len(x))
 	}
-	var total busy
-	e, err := p.engine(by, c.Share, n, longest+max(o.Tokens, before), &total)
+	e, runners, err := p.engine(by, c.Share, n, longest+max(o.Tokens, before))
 	if err != nil {
 		return nil, err
 	}
@@ -195,13 +195,14 @@ func (p *pair) run(ctx context.Context, o *Options, by policy, c *Case) (_ *Run,
 	l.tokens, l.seed, l.prompts = o.Tokens, 1, prompts[:n*o.Each]
 	var moment sched.Snapshot // when it is at its best: at the end nobody is left to wait for
 	l.half = func() { moment = e.Snapshot() }
-	start, stepped := time.Now(), total.seconds()
+	start, smallBefore, largeBefore := time.Now(), runners[0].total(), runners[1].total()
 	answers, err := l.run(ctx, e)
 	if err != nil {
 		return nil, err
 	}
 	r := l.account(answers, moment, by)
-	r.Busy = (total.seconds() - stepped) / time.Since(start).Seconds()
+	r.SmallSteps, r.LargeSteps = runners[0].total().since(smallBefore), runners[1].total().since(largeBefore)
+	r.Busy = (r.SmallSteps.Seconds + r.LargeSteps.Seconds) / time.Since(start).Seconds()
 	return r, nil
 }
 

@@ -61,22 +61,24 @@ func (p *pair) close() error {
 	return errors.Join(errs...)
 }
 
-// engine starts the scheduler on empty KV caches that hold `live` requests of `length` tokens. The time of steps is added to total.
-func (p *pair) engine(by policy, share float64, live, length int, total *busy) (*sched.Engine, error) {
+// engine starts the scheduler on empty KV caches that hold `live` requests of `length` tokens. The runners are returned, too, in the order of the models.
+func (p *pair) engine(by policy, share float64, live, length int) (*sched.Engine, []*timed, error) {
 	o := sched.Options{
 		Policy: by.policy, Order: by.order, MaxLive: live, MaxBatch: max(live, 2), NoPrefixCache: true,
 		Routes: []sched.RouteOptions{{Name: routeName, Algorithm: router.RandomName, Models: []string{smallName, largeName},
 			Params: router.Params{Threshold: &share}}},
 	}
 	pages := live * (length/sched.NativePageTokens + 1)
+	var runners []*timed
 	for i, m := range p.models {
 		runner, err := m.NewRunner(sched.NativeLimits{Pages: pages, MaxRows: o.MaxBatch})
 		if err != nil {
-			return nil, errors.Join(err, closeRunners(o.Models))
+			return nil, nil, errors.Join(err, closeRunners(o.Models))
 		}
+		runners = append(runners, &timed{Runner: runner})
 		info := runner.Info()
 		info.Vocab = min(info.Vocab, p.files[i].Tokenizer().VocabSize())
-		model := sched.ModelOptions{Name: []string{smallName, largeName}[i], Runner: timed{runner, total}, Info: info, Threshold: 1, MaxWait: sched.AutoWait}
+		model := sched.ModelOptions{Name: []string{smallName, largeName}[i], Runner: runners[i], Info: info, Threshold: 1, MaxWait: sched.AutoWait}
 		if i > 0 {
 			model.Threshold = by.threshold
 		}
@@ -84,9 +86,9 @@ func (p *pair) engine(by policy, share float64, live, length int, total *busy) (
 	}
 	e, err := sched.NewEngine(o)
 	if err != nil {
-		return nil, errors.Join(err, closeRunners(o.Models))
+		return nil, nil, errors.Join(err, closeRunners(o.Models))
 	}
-	return e, nil
+	return e, runners, nil
 }
 
 func closeRunners(list []sched.ModelOptions) error {

@@ -72,6 +72,8 @@ type Run struct {
 	Threshold  int     `json:"threshold"`
 	MaxWait    float64 `json:"max_wait_ms"`
 	Busy       float64 `json:"steps_of_time"` // how much of the time models take steps
+	SmallSteps Steps   `json:"small_steps"`
+	LargeSteps Steps   `json:"large_steps"`
 	Digest     string  `json:"tokens"`
 
 	// What a policy with a profile estimated in the middle of the run, and the best throughput that the model predicts for it.
