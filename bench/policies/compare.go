@@ -36,7 +36,13 @@ func compare(ctx context.Context, o Options, before []*Case, save func(*Result) 
 			if f := c.Policies[largeAloneName]; f != nil {
 				alone[n] = f
 			}
-			c.conclude(alone[n])
+			large := alone[n]
+			if at := c.Prediction; large != nil && at != nil { // perhaps of another share, whose steps took longer or shorter
+				copied := *large
+				copied.equalize(&at.Small, &at.Large, n*o.Each*o.Tokens)
+				large = &copied
+			}
+			c.conclude(large)
 			r.Complete = share == o.Shares[len(o.Shares)-1] && n == o.Requests[len(o.Requests)-1]
 			slices.SortFunc(r.Cases, func(a, b *Case) int {
 				return cmp.Or(cmp.Compare(a.Share, b.Share), cmp.Compare(a.Requests, b.Requests))
@@ -110,6 +116,9 @@ func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, not
 	small, large := latencies(c)
 	if small == nil {
 		return nil
+	}
+	for _, f := range c.Policies {
+		f.equalize(small, large, c.Requests*o.Each*o.Tokens)
 	}
 	var err error
 	c.Prediction, err = predict(c.Requests, c.Share, *small, *large, order)

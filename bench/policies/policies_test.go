@@ -42,9 +42,10 @@ func TestCompare(t *testing.T) {
 		for name, f := range c.Policies {
 			require.Len(t, f.Runs, 2, name)
 			require.Positive(t, f.All, name)
+			require.Positive(t, f.Equal, name)
 			require.LessOrEqual(t, f.FirstP50, f.FirstP95, name)
 			for _, run := range f.Runs {
-				require.Greater(t, run.Busy, 0.1, name)
+				require.Positive(t, run.Busy, name)
 				require.LessOrEqual(t, run.Busy, 1.0, name) // the models take turns on one device
 			}
 			share := 0.2 // of 48 tokens or more
@@ -112,6 +113,24 @@ func TestRates(t *testing.T) {
 	require.Equal(t, 1.0, all)     // 16 tokens in 16 s
 	require.Equal(t, 1.5, steady)  // of the first client those of 5 to 8 s, of the second those of 6 and 8 s
 	require.Equal(t, 6.0/16, part) // these six
+}
+
+// Two runs of 100 tokens: 10 small steps of 3 rows at 10 ms and 1 ms a row, and 2 or 4 large steps of 5 rows at 30 ms and 2 ms: 0.21 or 0.29 s.
+func TestEqualSteps(t *testing.T) {
+	t.Parallel()
+	run := func(large int) Run {
+		return Run{SmallSteps: Steps{Count: 10, Requests: 3, Rows: 3}, LargeSteps: Steps{Count: large, Requests: 1, Rows: 5}}
+	}
+	few, many := &Figure{Runs: []Run{run(2)}}, &Figure{Runs: []Run{run(4), {}}} // one of before steps were counted
+	c := &Case{Policies: map[string]*Figure{lazyName: few, largeFirstName: many}}
+	for _, f := range c.Policies {
+		f.equalize(&Latency{Base: 10, PerRow: 1}, &Latency{Base: 30, PerRow: 2}, 100)
+	}
+	require.InDelta(t, 100/0.21, few.Equal, 1e-9)
+	require.InDelta(t, 100/0.29, many.Equal, 1e-9)
+	c.conclude(nil)
+	require.InDelta(t, 0.29/0.21, c.EqualOverEager, 1e-9)
+	require.Zero(t, c.EqualOverLarge)
 }
 
 func TestPrediction(t *testing.T) {

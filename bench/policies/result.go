@@ -44,8 +44,12 @@ type Case struct {
 	LazyOverLarge float64 `json:"lazy_over_large_alone,omitempty"`
 	// Of the steady part. What is predicted follows from how long the steps of the same round took.
 	LazyOverPredicted float64 `json:"lazy_over_predicted,omitempty"`
-	SteadyOverEager   float64 `json:"steady_lazy_over_eager,omitempty"`
-	SteadyOverBest    float64 `json:"steady_lazy_over_best_other,omitempty"`
+	EqualOverEager    float64 `json:"lazy_over_eager_at_equal_steps,omitempty"`
+	EqualOverBest     float64 `json:"lazy_over_best_other_at_equal_steps,omitempty"`
+	EqualOverLarge    float64 `json:"lazy_over_large_alone_at_equal_steps,omitempty"`
+
+	SteadyOverEager float64 `json:"steady_lazy_over_eager,omitempty"`
+	SteadyOverBest  float64 `json:"steady_lazy_over_best_other,omitempty"`
 }
 
 // Figure is one policy in one case: medians of the rounds.
@@ -53,6 +57,9 @@ type Figure struct {
 	All        float64 `json:"tokens_per_second"`
 	Steady     float64 `json:"steady_tokens_per_second"`
 	SteadyPart float64 `json:"steady_part"` // of all tokens
+	// Tokens per second over the whole time if a step of a size took as long under every policy: what the case's runs estimated.
+	// Steps are nearly all of the time, so this is what the policy does, without what the machine did meanwhile.
+	Equal      float64 `json:"tokens_per_second_at_equal_steps,omitempty"`
 	FirstP50   float64 `json:"first_token_p50_ms"`
 	FirstP95   float64 `json:"first_token_p95_ms"`
 	Handoffs   int     `json:"handoffs"`
@@ -104,6 +111,24 @@ func (f *Figure) add(r Run) {
 	f.Handoffs, f.LargeShare, f.Threshold = r.handoffs, r.share, r.Threshold
 }
 
+// equalize computes Equal for steps of the given latencies and runs of so many tokens.
+func (f *Figure) equalize(small, large *Latency, tokens int) {
+	var list []float64
+	for i := range f.Runs {
+		if r := &f.Runs[i]; r.SmallSteps.Count+r.LargeSteps.Count > 0 {
+			list = append(list, float64(tokens)/(small.of(r.SmallSteps)+large.of(r.LargeSteps)))
+		}
+	}
+	if len(list) > 0 {
+		f.Equal = median(list)
+	}
+}
+
+// of is how long all steps take, in seconds.
+func (l *Latency) of(s Steps) float64 {
+	return float64(s.Count) * (l.Base + l.PerRequest*s.Requests + l.PerRow*s.Rows) / 1000
+}
+
 // conclude compares the policies with one another and with the prediction.
 func (c *Case) conclude(alone *Figure) {
 	lazy := c.Policies[lazyName]
@@ -116,6 +141,7 @@ func (c *Case) conclude(alone *Figure) {
 	c.LazyOverEager, c.SteadyOverEager = over(lazy, eager, all), over(lazy, eager, steady)
 	c.LazyOverBest, c.SteadyOverBest = over(lazy, others, all), over(lazy, others, steady)
 	c.LazyOverLarge = over(lazy, []*Figure{alone}, all)
+	c.EqualOverEager, c.EqualOverBest, c.EqualOverLarge = equal(lazy, eager), equal(lazy, others), equal(lazy, []*Figure{alone})
 	var ratios []float64
 	for i := range lazy.Runs {
 		if r := &lazy.Runs[i]; r.Predicted > 0 {
@@ -125,6 +151,20 @@ func (c *Case) conclude(alone *Figure) {
 	if len(ratios) > 0 {
 		c.LazyOverPredicted = median(ratios)
 	}
+}
+
+// equal is f's throughput at equal steps over the largest of the others'; 0 if there are none.
+func equal(f *Figure, others []*Figure) float64 {
+	most := 0.0
+	for _, o := range others {
+		if o != nil {
+			most = max(most, o.Equal)
+		}
+	}
+	if most == 0 {
+		return 0
+	}
+	return f.Equal / most
 }
 
 // over is the median over the rounds of a figure of f over the largest of the others; 0 if there are none.
