@@ -27,7 +27,9 @@ func (a *answering) account() (*openai.RoutingAccount, openai.Usage) {
 		for name, n := range sum.Tokens {
 			r.Tokens[name] += n
 		}
-		u.PromptTokens += sum.Prompt
+		if ch.index%c.each == 0 { // a prompt counts once
+			u.PromptTokens += sum.Prompt
+		}
 		u.CompletionTokens += sum.Completion
 	}
 	u.TotalTokens = u.PromptTokens + u.CompletionTokens

@@ -99,7 +99,8 @@ func TestOfficialClientReadsErrors(t *testing.T) {
 	}{
 		{func(p *openai.ChatCompletionNewParams) { p.Model = "nobody" }, 404, "model_not_found", "model"},
 		{func(p *openai.ChatCompletionNewParams) { p.Temperature = openai.Float(3) }, 400, "invalid_value", "temperature"},
-		{func(p *openai.ChatCompletionNewParams) { p.N = openai.Int(2) }, 400, "unsupported_parameter", "n"},
+		{func(p *openai.ChatCompletionNewParams) { p.N = openai.Int(200) }, 400, "invalid_value", "n"},
+		{func(p *openai.ChatCompletionNewParams) { p.Store = openai.Bool(true) }, 400, "unsupported_parameter", "store"},
 		{func(p *openai.ChatCompletionNewParams) { p.Messages[1] = openai.UserMessage(strings.Repeat("x", 3000)) }, 400, "context_length_exceeded", "messages"},
 	} {
 		p := question("pair")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,6 +81,32 @@ func TestSeveralPrompts(t *testing.T) {
 	require.Equal(t, map[string]int{"0": 3, "1": 3}, texts, "bytes of text by choice")
 	require.Equal(t, 1, routings)
 	require.Equal(t, []int32{1, 2}, s.requests[2].Prompt)
+}
+
+// Choices differ in the random numbers that they are drawn with. A prompt counts once, however many there are.
+func TestSeveralAnswers(t *testing.T) {
+	for path, body := range map[string]string{
+		"/v1/chat/completions": chatBody("small", `"n":3`), "/v1/completions": `{"model":"small","prompt":["ab","c"],"n":3,"best_of":3}`,
+	} {
+		s := brief()
+		r, answer := newSite(t, s, nil).post(t, path, body)
+		require.Equal(t, 200, r.StatusCode, answer)
+		var a struct {
+			Choices []struct{ Index int }
+			Usage   struct{ PromptTokens, CompletionTokens int }
+		}
+		unmarshal(t, strings.ReplaceAll(answer, "_tokens", "tokens"), &a)
+		prompts := len(s.requests) / 3
+		require.Len(t, a.Choices, 3*prompts)
+		require.Equal(t, prompts, a.Usage.PromptTokens)
+		require.Equal(t, 3*prompts, a.Usage.CompletionTokens)
+		for i, q := range s.requests {
+			require.EqualValues(t, i%3, q.Sampling.Choice)
+			require.Equal(t, s.requests[i-i%3].Prompt, q.Prompt)
+			require.Equal(t, s.requests[0].Sampling.Seed, q.Sampling.Seed)
+			require.Equal(t, i, a.Choices[i].Index)
+		}
+	}
 }
 
 // A trace of several prompts says which choice a token is of.

@@ -18,7 +18,7 @@ import (
 // chatCompletions answers POST /v1/chat/completions.
 func (s *Server) chatCompletions(c *gin.Context) {
 	s.serve(c, func(state *state, body []byte) (*call, error) {
-		r, err := openai.DecodeChat(body)
+		r, err := openai.DecodeChat(body, s.options.MaxPrompts)
 		if err != nil {
 			return nil, err
 		}
@@ -32,13 +32,14 @@ func (s *Server) chatCompletions(c *gin.Context) {
 			top = int(*r.TopLogprobs)
 		}
 		q.Top = max(q.Top, top)
-		if q.Prompt, err = t.Text.Prompt(conversation(r.Messages, r.ChatTemplateKwargs)); err != nil {
+		prompt, err := t.Text.Prompt(conversation(r.Messages, r.ChatTemplateKwargs))
+		if err != nil {
 			return nil, unrendered(t, err)
 		}
-		if e := fits(t, "messages", q.Prompt); e != nil {
+		if e := fits(t, "messages", prompt); e != nil {
 			return nil, e
 		}
-		call := newCall(t, &r.Generation, "messages", q)
+		call := newCall(t, &r.Generation, "messages", q, prompt)
 		call.form = &chatForm{head: call.head("chatcmpl-"), text: t.Text, logprobs: r.Logprobs, top: top, withUsage: call.withUsage}
 		return call, nil
 	})
@@ -100,12 +101,7 @@ func (s *Server) completions(c *gin.Context) {
 		if e != nil {
 			return nil, e
 		}
-		all := make([]sched.Request, len(prompts))
-		for i, ids := range prompts {
-			all[i] = q
-			all[i].Prompt = ids
-		}
-		call := newCall(t, &r.Generation, "prompt", all...)
+		call := newCall(t, &r.Generation, "prompt", q, prompts...)
 		call.form = &completionForm{head: call.head("cmpl-"), text: t.Text, logprobs: q.LogProbs, top: top, withUsage: call.withUsage}
 		return call, nil
 	})
@@ -136,6 +132,7 @@ func prompts(t *Target, p *openai.Prompt) ([][]int32, *openai.Error) {
 type call struct {
 	target   *Target
 	requests []sched.Request // one per choice
+	each     int             // choices per prompt
 	param    string          // the field that the prompts came in
 	form     form
 	created  time.Time
@@ -148,10 +145,18 @@ type call struct {
 	alternatives int // per token of the trace
 }
 
-func newCall(t *Target, g *openai.Generation, param string, requests ...sched.Request) *call {
+// newCall asks q of each prompt, as often as there are to be choices. These differ in the random numbers that they are drawn with.
+func newCall(t *Target, g *openai.Generation, param string, q sched.Request, prompts ...[]int32) *call {
 	c := &call{
-		target: t, requests: requests, param: param, created: time.Now(), seed: requests[0].Sampling.Seed,
-		streamed: g.Stream, withUsage: g.StreamOptions != nil && g.StreamOptions.IncludeUsage, traced: requests[0].Trace,
+		target: t, each: g.Choices(), param: param, created: time.Now(), seed: q.Sampling.Seed,
+		streamed: g.Stream, withUsage: g.StreamOptions != nil && g.StreamOptions.IncludeUsage, traced: q.Trace,
+	}
+	for _, prompt := range prompts {
+		for i := range c.each {
+			r := q
+			r.Prompt, r.Sampling.Choice = prompt, uint32(i)
+			c.requests = append(c.requests, r)
+		}
 	}
 	if g.Routing != nil && g.Routing.Alternatives != nil {
 		c.alternatives = int(*g.Routing.Alternatives)

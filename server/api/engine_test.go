@@ -222,7 +222,7 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		})
 		clients.Go(func() {
-			bad := []string{"{", chatBody("pair", `"n":2`), chatBody("nobody", ""), `{"model":"pair","messages":[{"role":"user","content":"` + strings.Repeat("x", 3000) + `"}]}`}[i%4]
+			bad := []string{"{", chatBody("pair", `"n":0`), chatBody("nobody", ""), `{"model":"pair","messages":[{"role":"user","content":"` + strings.Repeat("x", 3000) + `"}]}`}[i%4]
 			r, err := site.Client().Post(site.URL+"/v1/chat/completions", "application/json", strings.NewReader(bad))
 			if err != nil {
 				errs <- err

@@ -248,7 +248,7 @@ func TestLogs(t *testing.T) {
 	secret := "MY-SECRET"
 	_, _ = site.post(t, "/v1/chat/completions", fmt.Sprintf(`{"model":"pair","messages":[{"role":"user","content":%q}],"stop":%q,"user":%q}`, secret, secret, secret))
 	_, _ = site.post(t, "/v1/chat/completions", fmt.Sprintf(`{"model":"pair","messages":[{"role":%q,"content":"a"}]}`, secret))
-	_, _ = site.post(t, "/v1/completions", fmt.Sprintf(`{"model":"pair","prompt":%q,"n":2}`, secret))
+	_, _ = site.post(t, "/v1/completions", fmt.Sprintf(`{"model":"pair","prompt":%q,"echo":true}`, secret))
 	_, _ = site.post(t, "/v1/completions", fmt.Sprintf(`{"model":"pair","prompt":[%q`, secret))
 	require.Eventually(t, func() bool { return strings.Count(site.log.String(), `"message":"request"`) == 4 }, 5*time.Second, time.Millisecond)
 	log := site.log.String()
@@ -261,5 +261,5 @@ func TestLogs(t *testing.T) {
 	} {
 		require.Contains(t, first, want)
 	}
-	require.Contains(t, log, `"code":"unsupported_parameter","param":"n"`)
+	require.Contains(t, log, `"code":"unsupported_parameter","param":"echo"`)
 }

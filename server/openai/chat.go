@@ -107,14 +107,17 @@ var inertMessage = map[string]rule{
 	"function_call": {never, "function calls are not supported"},
 }
 
-// DecodeChat reads a request to /v1/chat/completions. The error is nil or an *Error.
-func DecodeChat(body []byte) (*ChatRequest, error) {
+// DecodeChat reads a request to /v1/chat/completions for at most so many answers. The error is nil or an *Error.
+func DecodeChat(body []byte, mostAnswers int) (*ChatRequest, error) {
 	r := &ChatRequest{}
 	if err := decode(body, r); err != nil {
 		return nil, err
 	}
 	if err := r.check(); err != nil {
 		return nil, err
+	}
+	if n := r.Choices(); n > mostAnswers {
+		return nil, Invalid("n", CodeInvalidValue, "%d answers; this server takes at most %d in a request", n, mostAnswers)
 	}
 	return r, nil
 }

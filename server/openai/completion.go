@@ -18,6 +18,7 @@ type CompletionRequest struct {
 	Prompt Prompt `json:"prompt"`
 	Generation
 	Logprobs *Int `json:"logprobs"` // alternatives per token, 0 to 20
+	BestOf   *Int `json:"best_of"`  // as many as N
 
 	Extra map[string]jsontext.Value `json:",embed"`
 }
@@ -56,6 +57,12 @@ func (r *CompletionRequest) check(mostPrompts int) *Error {
 	}
 	if err := r.Generation.check(); err != nil {
 		return err
+	}
+	if b := r.BestOf; b != nil && int(*b) != r.Choices() {
+		return Invalid("best_of", CodeUnsupportedValue, "choosing among more answers than are sent is not supported; leave it out or send n")
+	}
+	if n := r.Choices() * r.Prompt.Len(); n > mostPrompts {
+		return Invalid("n", CodeInvalidValue, "%d answers to %d prompts each; this server takes at most %d answers in a request", r.Choices(), r.Prompt.Len(), mostPrompts)
 	}
 	return within("logprobs", r.Logprobs, 0, MaxTopLogprobs)
 }

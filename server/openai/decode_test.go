@@ -127,13 +127,16 @@ func TestChatRefused(t *testing.T) {
 		{chat(`"stop":["a",""]`), "stop[1]", CodeInvalidValue, "is empty"},
 		{chat(`"stop":[` + strings.Repeat(`"a",`, 16) + `"b"]`), "stop", CodeInvalidValue, "17 strings; at most 16 are allowed"},
 		{chat(`"stop":"` + strings.Repeat("a", 513) + `"`), "stop[0]", CodeInvalidValue, "513 bytes"},
+		{chat(`"n":0`), "n", CodeInvalidValue, "0 is outside 1 to 128"},
+		{chat(`"n":"1"`), "n", CodeInvalidType, "expected a whole number, found a string"},
+		{chat(`"n":129`), "n", CodeInvalidValue, "129 is outside 1 to 128"},
+		{chat(`"routing":{"alternatives":1}`), "routing.alternatives", CodeInvalidValue, "only allowed with trace: true"},
+		{chat(`"routing":{"trace":true,"alternatives":21}`), "routing.alternatives", CodeInvalidValue, "21 is outside 0 to 20"},
 		{chat(`"stream_options":{"include_usage":true}`), "stream_options", CodeInvalidValue, "only allowed with stream: true"},
 		{`{"model":"m","messages":[{"role":"robot","content":"hi"}]}`, "messages[0].role", CodeInvalidValue, "must be system, developer, user or assistant"},
 		{`{"model":"m","messages":[{"role":"user","content":[{"type":"video","text":"a"}]}]}`, "messages[0].content[0].type", CodeInvalidValue, "only text is supported"},
 		// not supported
-		{chat(`"n":2`), "n", CodeUnsupported, "only 1 choice"},
-		{chat(`"n":"1"`), "n", CodeUnsupported, "only 1 choice"},
-		{chat(`"best_of":2`), "best_of", CodeUnsupported, "is not supported"},
+		{chat(`"best_of":2`), "best_of", CodeUnknownParameter, "unknown field"},
 		{chat(`"tools":[{"type":"function","function":{"name":"f"}}]`), "tools", CodeUnsupported, "tool calls are not supported"},
 		{chat(`"tool_choice":"required"`), "tool_choice", CodeUnsupported, "tool calls are not supported"},
 		{chat(`"functions":[{}]`), "functions", CodeUnsupported, "function calls are not supported"},
@@ -165,7 +168,7 @@ func TestChatRefused(t *testing.T) {
 		{`{"model":"m","messages":[{"role":"user","content":"a","contnet":"b"}]}`, "messages[0].contnet", CodeUnknownParameter, "unknown field; did you mean content?"},
 		{`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{}}]}]}`, "messages[0].content[0].cache_control", CodeUnknownParameter, "unknown field"},
 	} {
-		_, err := DecodeChat([]byte(c.body))
+		_, err := DecodeChat([]byte(c.body), MaxChoices)
 		requireRefused(t, c, err)
 	}
 }
@@ -191,8 +194,9 @@ func TestCompletionRefused(t *testing.T) {
 		{`{"model":"m","prompt":[` + strings.Repeat(`"a",`, 128) + `"b"]}`, "prompt", CodeInvalidValue, "129 prompts; this server takes at most 128"},
 		{completion(`"echo":true`), "echo", CodeUnsupported, "is not supported"},
 		{completion(`"suffix":"x"`), "suffix", CodeUnsupported, "is not supported"},
-		{completion(`"best_of":2`), "best_of", CodeUnsupported, "is not supported"},
-		{completion(`"n":3`), "n", CodeUnsupported, "only 1 choice"},
+		{completion(`"best_of":2`), "best_of", CodeUnsupportedValue, "is not supported"},
+		{completion(`"n":2,"best_of":3`), "best_of", CodeUnsupportedValue, "is not supported"},
+		{`{"model":"m","n":64,"prompt":["a","b","c"]}`, "n", CodeInvalidValue, "64 answers to 3 prompts each; this server takes at most 128 answers"},
 		{completion(`"logprobs":true`), "logprobs", CodeInvalidType, "expected a whole number, found true"},
 		{completion(`"logprobs":21`), "logprobs", CodeInvalidValue, "21 is outside 0 to 20"},
 		{completion(`"logprobs":-1`), "logprobs", CodeInvalidValue, "-1 is outside 0 to 20"},
@@ -218,9 +222,9 @@ func TestChatAccepted(t *testing.T) {
 		"stream_options": {"include_usage": true, "include_obfuscation": false},
 		"routing": {"algorithm": "r-stitch", "threshold": 0.1, "trace": true, "large_share": null},
 		"ignore_eos": true, "skip_special_tokens": false, "chat_template_kwargs": {"enable_thinking": false},
-		"user": "u", "metadata": {"a": "b"}, "store": false, "service_tier": "auto", "n": 1, "best_of": null,
+		"user": "u", "metadata": {"a": "b"}, "store": false, "service_tier": "auto", "n": 1,
 		"response_format": {"type": "text"}, "tools": [], "tool_choice": "auto", "parallel_tool_calls": true,
-		"functions": null, "modalities": ["text"], "prompt_cache_key": "k", "safety_identifier": "s"}`))
+		"functions": null, "modalities": ["text"], "prompt_cache_key": "k", "safety_identifier": "s"}`), MaxChoices)
 	require.NoError(t, err)
 	require.Equal(t, "pair", r.Model)
 	require.Len(t, r.Messages, 4)
@@ -242,7 +246,7 @@ func TestChatAccepted(t *testing.T) {
 
 // null counts as left out, for every field there is.
 func TestNullIsLeftOut(t *testing.T) {
-	plain, err := DecodeChat([]byte(chat("")))
+	plain, err := DecodeChat([]byte(chat("")), MaxChoices)
 	require.NoError(t, err)
 	all := append(names(typeOf(ChatRequest{})), keys(inertChat)...)
 	var members []string
@@ -252,7 +256,7 @@ func TestNullIsLeftOut(t *testing.T) {
 		}
 	}
 	require.Greater(t, len(members), 40)
-	got, err := DecodeChat([]byte(chat(strings.Join(members, ","))))
+	got, err := DecodeChat([]byte(chat(strings.Join(members, ","))), MaxChoices)
 	require.NoError(t, err)
 	got.Extra = nil
 	require.Equal(t, plain, got)
@@ -262,7 +266,7 @@ func TestStops(t *testing.T) {
 	for body, want := range map[string]Strings{
 		`"stop":"a"`: {"a"}, `"stop":["a","b"]`: {"a", "b"}, `"stop":null`: nil, `"stop":[]`: {},
 	} {
-		r, err := DecodeChat([]byte(chat(body)))
+		r, err := DecodeChat([]byte(chat(body)), MaxChoices)
 		require.NoError(t, err)
 		require.Equal(t, want, r.Stop, body)
 	}
@@ -306,7 +310,7 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if r, err := DecodeChat(body); err != nil {
+		if r, err := DecodeChat(body, MaxChoices); err != nil {
 			check(t, err)
 		} else {
 			require.NotEmpty(t, r.Messages)
@@ -327,7 +331,7 @@ func FuzzDecode(f *testing.F) {
 // Errors are shown and may be logged: what stands behind a mistake is not theirs to tell.
 func TestSurrogateErrorTellsNothing(t *testing.T) {
 	for _, text := range []string{`\ud800SECRET`, `\ud800 SECRET`, `\udc00SECRET`, `\ud800\u0041SECRET`, `\ud800\nSECRET`} {
-		_, err := DecodeChat([]byte(`{"model":"m","messages":[{"role":"user","content":"` + text + `"}],"user":"SECRET"}`))
+		_, err := DecodeChat([]byte(`{"model":"m","messages":[{"role":"user","content":"`+text+`"}],"user":"SECRET"}`), MaxChoices)
 		require.ErrorContains(t, err, "invalid surrogate pair in a string")
 		require.NotContains(t, err.Error(), "SE")
 	}

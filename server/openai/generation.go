@@ -10,6 +10,7 @@ const (
 	MaxStops       = 16  // stop strings of a request
 	MaxStopBytes   = 512 // bytes of one
 	MaxTopLogprobs = 20
+	MaxChoices     = 128 // answers of a request
 )
 
 // Generation are the fields that both completions endpoints share: how tokens are drawn, when the answer ends, how it is
@@ -26,6 +27,7 @@ type Generation struct {
 	Seed              *Int       `json:"seed"`
 	Stop              Strings    `json:"stop"`
 	MaxTokens         *Int       `json:"max_tokens"`
+	N                 *Int       `json:"n"` // answers per prompt, 1 to MaxChoices
 	IgnoreEOS         bool       `json:"ignore_eos"`
 	SkipSpecialTokens *bool      `json:"skip_special_tokens"`
 
@@ -79,6 +81,9 @@ func (g *Generation) check() *Error {
 	if err := within("max_tokens", g.MaxTokens, 1, math.MaxInt32); err != nil {
 		return err
 	}
+	if err := within("n", g.N, 1, MaxChoices); err != nil {
+		return err
+	}
 	if len(g.Stop) > MaxStops {
 		return Invalid("stop", CodeInvalidValue, "%d strings; at most %d are allowed", len(g.Stop), MaxStops)
 	}
@@ -99,6 +104,14 @@ func (g *Generation) check() *Error {
 		}
 	}
 	return g.checkDelivery()
+}
+
+// Choices is the number of answers per prompt.
+func (g *Generation) Choices() int {
+	if g.N != nil {
+		return int(*g.N)
+	}
+	return 1
 }
 
 func (g *Generation) checkDelivery() *Error {

@@ -29,11 +29,6 @@ var (
 	}
 )
 
-func isOne(v jsontext.Value) bool {
-	var n float64
-	return json.Unmarshal(v, &n) == nil && n == 1
-}
-
 // oneOf accepts the given strings.
 func oneOf(allowed ...string) func(jsontext.Value) bool {
 	return func(v jsontext.Value) bool {
@@ -68,8 +63,6 @@ var inert = map[string]rule{
 	"prompt_cache_retention": {isString, "expected a string"},
 	"store":                  {isFalse, "answers are not stored; leave it out or send false"},
 	"service_tier":           {oneOf("auto", "default"), "there is one tier; leave it out or send \"auto\""},
-	"n":                      {isOne, "only 1 choice per request is supported; send several requests"},
-	"best_of":                {isOne, "is not supported; leave it out or send 1"},
 	"response_format":        {like(`{"type":"text"}`), "only {\"type\": \"text\"} is supported"},
 	"stop_token_ids":         {isEmpty, "is not supported; use stop"},
 	"min_tokens":             {like("0"), "is not supported"},
@@ -85,8 +78,8 @@ var inertChat = merged(inert, map[string]rule{
 	"modalities":          {like(`["text"]`), "only [\"text\"] is supported"},
 	"audio":               {never, "audio is not supported"},
 	"prediction":          {never, "predicted outputs are not supported"},
-	"reasoning_effort":    {never, "is not supported"},
-	"verbosity":           {never, "is not supported"},
+	"reasoning_effort":    {never, "is not supported; templates with such a switch take it in chat_template_kwargs, as {\"enable_thinking\": false}"},
+	"verbosity":           {oneOf("medium"), "is not supported; leave it out or send \"medium\""},
 	"web_search_options":  {never, "web search is not supported"},
 })
 
