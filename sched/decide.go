@@ -25,7 +25,7 @@ func decide(l *local, rows []Row, scores []*Score) (d decision) {
 		}
 	}()
 	for i := range rows {
-		to, ends, err := l.route(&rows[i].Out, i, &scores[i])
+		to, ends, err := l.route(&rows[i], i, &scores[i])
 		if err != nil {
 			d.err = err
 			return d
@@ -40,7 +40,11 @@ func decide(l *local, rows []Row, scores []*Score) (d decision) {
 }
 
 // route asks the algorithm about one row: the first, or one whose predecessors were all drafted right.
-func (l *local) route(out *router.Row, before int, score **Score) (to router.Destination, ends bool, err error) {
+func (l *local) route(row *Row, before int, score **Score) (to router.Destination, ends bool, err error) {
+	if err := l.unmasked(row); err != nil {
+		return 0, false, err
+	}
+	out := &row.Out
 	if t := out.Token; t < 0 || int(t) >= l.spec.Vocab {
 		if lse := float64(out.LogSumExp); math.IsNaN(lse) {
 			return 0, false, errors.New("the logits are not finite numbers: on this sequence the model's activations left the range of float32")
@@ -57,6 +61,9 @@ func (l *local) route(out *router.Row, before int, score **Score) (to router.Des
 	}
 	view.Left = l.spec.MaxLength - at
 	_, view.Ends = l.spec.over(out.Token, at+1)
+	if l.forced(row) {
+		return router.Stay, view.Ends, nil
+	}
 	if n := l.role.Needs.Top; len(view.Row.TopIDs) > n { // the caller's logprobs may have asked for more
 		view.Row.TopIDs, view.Row.TopLogits = view.Row.TopIDs[:n], view.Row.TopLogits[:n]
 	}

@@ -28,6 +28,7 @@ func (s *subserver) decode() {
 	for {
 		started, deadline := s.begin()
 		if started {
+			s.constrain()
 			s.finish(s.runner.Step(&s.step.batch))
 			continue
 		}

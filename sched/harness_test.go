@@ -67,7 +67,7 @@ func newLab(t testing.TB, models map[string]simrunner.Model, adjust func(*sched.
 	for _, name := range []string{"small", "large", "middle"} {
 		m := models[name]
 		l.options.Models = append(l.options.Models, sched.ModelOptions{
-			Name: name, Runner: simrunner.New(m), Info: m.Info(), Text: text,
+			Name: name, Runner: simrunner.New(m), Info: m.Info(), Text: text, Grammars: hashed{},
 		})
 	}
 	l.options.Observer = l.journal.observer()
@@ -180,7 +180,7 @@ func (l *lab) judge(r sched.Request) (oracle.Answer, error) {
 	for _, name := range names {
 		m := l.models[name]
 		m.Latency, m.Fail = nil, nil
-		route.Models = append(route.Models, oracle.Model{Name: name, Runner: simrunner.New(m), Info: m.Info(), Text: text})
+		route.Models = append(route.Models, oracle.Model{Name: name, Runner: simrunner.New(m), Info: m.Info(), Text: text, Grammars: hashed{}})
 	}
 	return oracle.Run(route, r)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // local is one request at one subserver. The subserver's lock guards it, with one exception: while it is running, its
-// decode loop alone touches tokens, draft, cache, history, known and threshold, and may read them without the lock.
+// decode loop alone touches tokens, draft, cache, history, grammar, known and threshold, and may read them without the lock.
 type local struct {
 	id         string
 	generation uint64 // engine-wide order of arrival: the lower, the older
@@ -22,6 +22,7 @@ type local struct {
 	draft   []Discard    // tokens that may follow: sampled here by a role that drafts, or sent along by a peer
 	cache   *kv.Sequence // its Length is how many of tokens, and of the drafts behind them, are in the KV cache
 	history *History     // of tokens, when penalties are set
+	grammar constrained  // where tokens have led in the request's grammar
 	known   []int        // [models of the route] how many of tokens the other model is believed to have
 
 	urgent   bool      // waits for no threshold: no token is committed yet, or the extend is under way

@@ -58,6 +58,7 @@ type Spec struct {
 	Top       int // logprobs wanted per token beside the token's own
 	LogProbs  bool
 	Trace     bool
+	Grammar   string // that the answer is in; "": any text
 	Sampling  Sampling
 }
 

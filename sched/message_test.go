@@ -32,7 +32,7 @@ func TestMessagesSerialize(t *testing.T) {
 		}
 		deliver(copied)
 	})
-	_, err := l.run(shape{seed: 3, requests: 80, concurrency: 8, targets: routed, prompt: 40, tokens: 40})
+	_, err := l.run(shape{seed: 3, requests: 80, concurrency: 8, targets: routed, prompt: 40, tokens: 40, grammars: 0.25})
 	require.NoError(t, err)
 	require.NotZero(t, bytes.Load())
 }

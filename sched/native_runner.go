@@ -22,6 +22,8 @@ type NativeRunner struct {
 	arena    *bindings.Arena
 	batch    *bindings.Batch
 	sampling bindings.Sampling // of the row that is being added; a field, so that it is not allocated for each
+	masks    [][]uint32        // of rows whose own are too short for the model
+	used     int               // of masks, in this step
 }
 
 var _ HeadRunner = (*NativeRunner)(nil)
@@ -57,6 +59,7 @@ func (r *NativeRunner) Info() Info {
 func (r *NativeRunner) Step(b *Batch) error {
 	c := r.batch
 	c.Reset()
+	r.used = 0
 	for i := range b.Segments {
 		s := &b.Segments[i]
 		c.AddSegment(s.Tokens, s.Position, s.Pages)
@@ -119,6 +122,7 @@ func (r *NativeRunner) addRow(row *Row) error {
 		Stream:            row.Stream,
 		BiasIDs:           s.BiasIDs,
 		Bias:              s.Bias,
+		Allowed:           r.mask(row.Allowed),
 	}
 	switch {
 	case row.History != nil:
@@ -129,6 +133,21 @@ func (r *NativeRunner) addRow(row *Row) error {
 	native.Sampling = sampling
 	r.batch.AddRow(&native)
 	return nil
+}
+
+// mask returns a mask over all ids of the model. A route's own may be shorter: that of its entry, which has fewer ids.
+func (r *NativeRunner) mask(words []uint32) []uint32 {
+	need := (r.arena.Info().Vocab + 31) / 32
+	if words == nil || len(words) >= need {
+		return words
+	}
+	if r.used == len(r.masks) {
+		r.masks = append(r.masks, make([]uint32, need))
+	}
+	long := r.masks[r.used]
+	r.used++
+	clear(long[copy(long, words):])
+	return long
 }
 
 // CopyPage copies the keys and values of page from into page to: what a fork of a half-filled page needs. No Step may be

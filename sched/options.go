@@ -61,9 +61,10 @@ type ModelOptions struct {
 	Name      string
 	Runner    Runner // closed by Engine.Close
 	Info      Info
-	Text      Text   // nil: answers of routes that start here have tokens but no text, and take no stop strings
-	Device    string // models of the same name share a device, one step at a time unless it is concurrent; default "cpu"
-	Threshold int    // B: with Lazy, requests that a batch waits for; default 1. AutoThreshold: what the throughput model says
+	Grammars  Grammars // nil: requests whose route starts here have no grammar
+	Text      Text     // nil: answers of routes that start here have tokens but no text, and take no stop strings
+	Device    string   // models of the same name share a device, one step at a time unless it is concurrent; default "cpu"
+	Threshold int      // B: with Lazy, requests that a batch waits for; default 1. AutoThreshold: what the throughput model says
 	// MaxWait bounds how long a request waits for the threshold, from when it came to wait at this model. 0: no bound
 	// (a batch still starts when nothing else happens anywhere). AutoWait: as long as gathering the threshold takes, several
 	// times over.

@@ -17,7 +17,8 @@ type Request struct {
 	Special   bool     // emit the text of special tokens
 	Algorithm string   // overrides the route's; "" : the route's
 	Params    router.Params
-	Trace     bool // report Token.Info.Discarded
+	Trace     bool   // report Token.Info.Score and Discarded
+	Grammar   string // that the answer is in, as the entry's Grammars take it; "": any text
 }
 
 // FinishReason says why an answer ended.

@@ -34,12 +34,13 @@ type Row struct {
 	Stream   uint32       // random-number stream: the model's index in the route, or 0 (router.Role.AsAlone)
 	Sampling *Sampling    // how the token is drawn
 	Head     Head         // scores the row, which asks for at least Head.Top ids; nil: none
+	Allowed  []uint32     // nil, or a mask as of Constraint.Mask: ids that may be drawn, applied after bias and penalties
 	History  *History     // distinct ids so far with counts, for penalties; nil when none are set
 	Out      router.Row   // the answer
 }
 
 // Sampling is how tokens of a request are drawn. The zero value of each field but Seed and Choice means off;
-// Temperature 0 is greedy. Order of processing: bias, penalties, temperature, top-k, top-p, min-p, draw.
+// Temperature 0 is greedy. Order of processing: bias, penalties, Row.Allowed, temperature, top-k, top-p, min-p, draw.
 type Sampling struct {
 	Temperature       float32
 	TopK              int32

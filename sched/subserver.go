@@ -136,6 +136,7 @@ func (s *subserver) take(id string, generation uint64, spec *Spec, self int, rol
 	if spec.Sampling.penalized() {
 		l.history = &History{}
 	}
+	l.grammar.begin(s.engine.targets[spec.Route], spec)
 	s.requests[id] = l
 	s.counts[Fresh]++
 	s.checked = false

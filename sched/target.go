@@ -15,6 +15,7 @@ type target struct {
 	models    []string
 	entry     *subserver
 	text      Text
+	grammars  Grammars
 	vocab     int     // ids valid in all models
 	end       []int32 // union of the models' end-of-sequence ids
 	context   int     // shortest context of the models, in tokens
@@ -26,7 +27,7 @@ type target struct {
 // newTarget puts together what the models of a route have in common.
 func newTarget(o RouteOptions, models []*ModelOptions, entry *subserver) *target {
 	t := &target{name: o.Name, algorithm: o.Algorithm, params: o.Params, models: slices.Clone(o.Models), head: o.Head,
-		entry: entry, text: models[0].Text,
+		entry: entry, text: models[0].Text, grammars: models[0].Grammars,
 		vocab: models[0].Info.Vocab, context: models[0].Info.MaxContext, capacity: models[0].Info.Capacity()}
 	for _, m := range models {
 		t.vocab = min(t.vocab, m.Info.Vocab)

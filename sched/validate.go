@@ -48,10 +48,18 @@ func (t *target) spec(r *Request) (*Spec, error) {
 	if _, err := t.algorithmFor(algorithm, params); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
+	if r.Grammar != "" {
+		if r.IgnoreEnd {
+			return nil, fmt.Errorf("%w: an answer in a grammar cannot go on after its end", ErrInvalid)
+		}
+		if _, err := t.constraint(r.Grammar); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+	}
 	s := &Spec{
 		Route: t.name, Models: t.models, Algorithm: algorithm, Params: params,
 		Prompt: len(r.Prompt), MaxLength: t.limit(), Vocab: t.vocab, End: t.end, IgnoreEnd: r.IgnoreEnd,
-		Top: r.Top, LogProbs: r.LogProbs, Trace: r.Trace, Sampling: r.Sampling,
+		Top: r.Top, LogProbs: r.LogProbs, Trace: r.Trace, Grammar: r.Grammar, Sampling: r.Sampling,
 	}
 	if r.MaxTokens > 0 && r.MaxTokens < s.MaxLength-s.Prompt {
 		s.MaxLength = s.Prompt + r.MaxTokens

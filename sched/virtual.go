@@ -134,6 +134,7 @@ func (v *Virtual) settle() (wake []time.Time) {
 			started, deadline := s.begin()
 			if started {
 				busy = true
+				s.constrain()
 				b := &s.step.batch
 				took := s.runner.(Timed).Latency(b)
 				v.steps[s] = ending{v.now.Add(max(took, 1)), s.runner.Step(b)}

@@ -24,6 +24,7 @@ type shape struct {
 	tokens      int           // most new
 	cancels     float64       // share of requests that are cancelled at a random moment
 	patience    time.Duration // longest time before a cancel
+	grammars    float64       // share of requests with a grammar
 }
 
 var answering = []string{"small", "large", "middle", "stitch", "half", "backward", "visit", "mix", "cascade", "ensemble", "query", "nats", "dice",
@@ -65,6 +66,9 @@ func (s *shape) random(rng *rand.Rand, i int) sched.Request {
 	}
 	if r.Target == "visit" && rng.IntN(4) == 0 {
 		r.Algorithm = "r-stitch"
+	}
+	if s.grammars > 0 && rng.Float64() < s.grammars {
+		r.Grammar, r.IgnoreEnd = fmt.Sprintf("hash %d", rng.IntN(1000)), false
 	}
 	return r
 }

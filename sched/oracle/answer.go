@@ -55,7 +55,7 @@ func (l *loop) keep(row router.Row) bool {
 // score is what the algorithm compares at a row, when a trace is asked for. No share is: thresholds are those of the request.
 func (l *loop) score(row router.Row) *sched.Score {
 	s := l.roles[l.active].Score
-	if s == nil || !l.request.Trace {
+	if s == nil || !l.request.Trace || l.forced() {
 		return nil
 	}
 	value := s.Of(l.view(row))

@@ -19,6 +19,8 @@ type Model struct {
 	Runner sched.Runner
 	Info   sched.Info
 	Text   sched.Text // needed of the entry for text and stop strings; may be nil
+
+	Grammars sched.Grammars // likewise for grammars
 }
 
 // Route is what answers: models, the entry first, and an algorithm whose Send and Receive are the default ones.
@@ -55,12 +57,15 @@ func Run(route Route, r sched.Request) (Answer, error) {
 		if err != nil {
 			return l.answer, err
 		}
-		to := l.roles[l.active].Route(l.view(row))
+		to := l.decide(row)
 		if l.roles[l.active].Draft {
 			l.draft = append(l.draft, sched.Discard{Model: l.active, Token: row.Token, LogProb: row.LogProb, Entropy: row.Entropy, Score: l.score(row), Draft: true})
 		} else if to == router.Stay || l.roles[l.active].Keep {
 			if l.keep(row) {
 				return l.answer, nil
+			}
+			if err := l.advance(row.Token); err != nil {
+				return l.answer, err
 			}
 		} else {
 			l.reject()
@@ -98,6 +103,8 @@ type loop struct {
 	discards []sched.Discard
 	handoffs int
 	answer   Answer
+
+	grammar sched.Constraint // at the end of the sequence; nil: none
 }
 
 func newLoop(route Route, r sched.Request) (*loop, error) {
@@ -134,6 +141,11 @@ func newLoop(route Route, r sched.Request) (*loop, error) {
 			l.vocab = m.Info.Vocab
 		}
 		l.end = append(l.end, m.Info.EndIDs...)
+	}
+	if r.Grammar != "" {
+		if l.grammar, err = route.Models[0].Grammars.Constraint(r.Grammar); err != nil {
+			return nil, err
+		}
 	}
 	if len(r.Prompt) >= l.most {
 		return nil, fmt.Errorf("a prompt of %d tokens leaves no room in %d", len(r.Prompt), l.most)
@@ -189,7 +201,11 @@ func (l *loop) row(offset int, sequence []int32) sched.Row {
 		head = l.route.Head
 		needs.Top = max(needs.Top, head.Top())
 	}
-	row := sched.Row{Head: head, Offset: offset, Needs: needs, Vocab: l.vocab, Stream: l.stream(), Sampling: &l.request.Sampling}
+	var allowed []uint32
+	if l.grammar != nil {
+		allowed, _ = l.ahead().Mask()
+	}
+	row := sched.Row{Allowed: allowed, Head: head, Offset: offset, Needs: needs, Vocab: l.vocab, Stream: l.stream(), Sampling: &l.request.Sampling}
 	if s := l.request.Sampling; s.PresencePenalty != 0 || s.FrequencyPenalty != 0 || s.RepetitionPenalty != 0 && s.RepetitionPenalty != 1 {
 		row.History = &sched.History{}
 		row.History.Add(sequence...)

@@ -37,7 +37,7 @@ func (r *Runner) answer(s *sched.Segment, row *sched.Row) error {
 	if uniform(mix(h^20)) < r.model.Accord {
 		own = common
 	}
-	row.Out.Token = r.token(own, length, row)
+	row.Out.Token = allowed(r.token(own, length, row), row)
 	n := min(row.Needs.Top, row.Vocab)
 	row.Out.TopIDs, row.Out.TopLogits = take(&r.ids, n), take(&r.floats, n)
 	first := mix(h^6) % uint64(row.Vocab)
@@ -109,6 +109,20 @@ func (r *Runner) token(h uint64, position int, row *sched.Row) int32 {
 		}
 	}
 	return id
+}
+
+// allowed is the id itself if it may be drawn, or else the next one that may; -1 if there is none.
+func allowed(id int32, row *sched.Row) int32 {
+	if row.Allowed == nil {
+		return id
+	}
+	for i := range int32(row.Vocab) {
+		at := (id + i) % int32(row.Vocab)
+		if int(at/32) < len(row.Allowed) && row.Allowed[at/32]>>(at%32)&1 == 1 {
+			return at
+		}
+	}
+	return -1
 }
 
 // checkHistory compares the history that was handed in with one taken from the cache.
