@@ -55,6 +55,13 @@ func Compile(v *Vocabulary, source string) (*Grammar, error) {
 	return newGrammar(v, b.nodes, start), nil
 }
 
+// Supported reports whether a schema can be followed; the error is a *[SchemaError].
+func Supported(schema json.RawMessage) error {
+	none := NewVocabulary(1, func(int32) string { return "" }, nil)
+	_, err := Compile(none, Source{Schema: schema}.String())
+	return err
+}
+
 var errSource = errors.New("a source with none or several of its fields")
 
 func (b *builder) source(s *Source) (frag, error) {

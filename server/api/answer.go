@@ -60,7 +60,11 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 			s.fail(c, refused(err, call.target, call.param))
 			return
 		}
-		a.choices = append(a.choices, &choice{index: i, stream: stream})
+		ch := &choice{index: i, stream: stream}
+		if call.parser != nil {
+			ch.parser = call.parser()
+		}
+		a.choices = append(a.choices, ch)
 	}
 	wait := a.merge()
 	defer wait()

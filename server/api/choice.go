@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tokenrouter/tokenrouter/models/output"
 	"github.com/tokenrouter/tokenrouter/sched"
 )
 
@@ -11,7 +12,8 @@ import (
 type choice struct {
 	index  int
 	stream Stream
-	finish string // "" until it is over
+	finish string         // "" until it is over
+	parser *output.Parser // nil: all text is content
 
 	text    strings.Builder // the answer so far, when it is sent in one piece
 	tokens  []sched.Token   // shown tokens, when log-probabilities are sent in one piece

@@ -1,84 +1,16 @@
 package api
 
 import (
-	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/tokenrouter/tokenrouter/models"
-	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/models/grammar"
+	"github.com/tokenrouter/tokenrouter/models/output"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/openai"
 )
-
-// chatCompletions answers POST /v1/chat/completions.
-func (s *Server) chatCompletions(c *gin.Context) {
-	s.serve(c, func(state *state, body []byte) (*call, error) {
-		r, err := openai.DecodeChat(body, s.options.MaxPrompts)
-		if err != nil {
-			return nil, err
-		}
-		t, q, e := address(state.targets, r.Model, &r.Generation)
-		if e != nil {
-			return nil, e
-		}
-		q.MaxTokens, q.LogProbs = r.Limit(), r.Logprobs
-		top := 0
-		if r.TopLogprobs != nil {
-			top = int(*r.TopLogprobs)
-		}
-		q.Top = max(q.Top, top)
-		prompt, err := t.Text.Prompt(conversation(r.Messages, r.ChatTemplateKwargs))
-		if err != nil {
-			return nil, unrendered(t, err)
-		}
-		if e := fits(t, "messages", prompt); e != nil {
-			return nil, e
-		}
-		call := newCall(t, &r.Generation, "messages", q, prompt)
-		call.form = &chatForm{head: call.head("chatcmpl-"), text: t.Text, logprobs: r.Logprobs, top: top, withUsage: call.withUsage}
-		return call, nil
-	})
-}
-
-// conversation is messages as the template takes them.
-func conversation(messages []openai.Message, vars map[string]any) chat.Request {
-	q := chat.Request{Messages: make([]chat.Message, len(messages)), Vars: vars}
-	for i, m := range messages {
-		to := chat.Message{Role: m.Role, Name: m.Name, ReasoningContent: m.ReasoningContent, Content: chat.Content{}}
-		for _, text := range m.Content.Parts {
-			to.Content = append(to.Content, chat.Part{Type: "text", Text: text})
-		}
-		q.Messages[i] = to
-	}
-	return q
-}
-
-// unrendered turns an error of the chat template into one of the API.
-func unrendered(t *Target, err error) *openai.Error {
-	var input *chat.InputError
-	var raised *chat.RaisedError
-	var no *models.NoChatError
-	switch {
-	case errors.As(err, &input):
-		param := input.Field
-		if !strings.HasPrefix(param, "messages") && !strings.HasPrefix(param, "tools") {
-			param = "chat_template_kwargs"
-		}
-		return openai.Invalid(param, openai.CodeInvalidValue, "%v", input)
-	case errors.As(err, &raised):
-		return openai.Invalid("messages", openai.CodeInvalidValue, "%v", raised)
-	case errors.As(err, &no):
-		return openai.Invalid("model", openai.CodeUnsupportedValue, "%q cannot chat: %v. Use /v1/completions, or have the operator set "+
-			"chat_template for the model", t.Name, no.Err)
-	default:
-		return openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "the conversation could not be written for %q: %v", t.Name, err)
-	}
-}
 
 // completions answers POST /v1/completions.
 func (s *Server) completions(c *gin.Context) {
@@ -97,6 +29,11 @@ func (s *Server) completions(c *gin.Context) {
 			top = int(*r.Logprobs)
 		}
 		q.Top = max(q.Top, top)
+		if schema, field := r.ResponseFormat.AnySchema(); schema != nil {
+			if q.Grammar, e = checked(t, grammar.Source{Schema: schema, Name: field}); e != nil {
+				return nil, e
+			}
+		}
 		prompts, e := prompts(t, &r.Prompt)
 		if e != nil {
 			return nil, e
@@ -135,6 +72,7 @@ type call struct {
 	each     int             // choices per prompt
 	param    string          // the field that the prompts came in
 	form     form
+	parser   func() *output.Parser // of a choice; nil: all of its text is content
 	created  time.Time
 	seed     uint64
 

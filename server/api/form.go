@@ -5,79 +5,18 @@ import (
 	"github.com/tokenrouter/tokenrouter/server/openai"
 )
 
-// form is how an endpoint writes answers. Each method but whole makes one chunk of a stream.
+// form is how an endpoint writes answers. Each method but whole makes chunks of a stream.
 type form interface {
 	// opening comes first; nil: this endpoint has none.
 	opening(ch *choice) any
 	// piece is text with the tokens that it is made of; tokens is nil when no log-probabilities are wanted, r when no trace is.
-	piece(ch *choice, text string, tokens []sched.Token, r *openai.RoutingPiece) any
+	piece(ch *choice, text string, tokens []sched.Token, r *openai.RoutingPiece) []any
 	// closing comes last of a choice; the last choice's carries the account.
-	closing(ch *choice, r *openai.RoutingPiece) any
+	closing(ch *choice, r *openai.RoutingPiece) []any
 	// usage comes after all choices, when it was asked for.
 	usage(u openai.Usage) any
 	// whole is the answer in one piece.
 	whole(choices []*choice, u openai.Usage, r *openai.Routing) any
-}
-
-// chatForm writes chat completions.
-type chatForm struct {
-	head      openai.Head
-	text      Text
-	logprobs  bool
-	top       int  // alternatives per token of the log-probabilities
-	withUsage bool // of a stream
-}
-
-func (f *chatForm) chunk(d openai.ChatDelta) *openai.ChatChunk {
-	c := &openai.ChatChunk{Head: f.head, Choices: []openai.ChatDelta{d}}
-	c.Object = openai.ObjectChatChunk
-	if f.withUsage {
-		c.Usage = &openai.OptUsage{}
-	}
-	return c
-}
-
-func (f *chatForm) opening(ch *choice) any {
-	none := ""
-	return f.chunk(openai.ChatDelta{Index: ch.index, Delta: openai.Delta{Role: "assistant", Content: &none}})
-}
-
-func (f *chatForm) piece(ch *choice, text string, tokens []sched.Token, r *openai.RoutingPiece) any {
-	d := openai.ChatDelta{Index: ch.index, Delta: openai.Delta{Content: &text}}
-	if f.logprobs {
-		d.Logprobs = chatLogprobs(f.text, tokens, f.top)
-	}
-	c := f.chunk(d)
-	c.Routing = r
-	return c
-}
-
-func (f *chatForm) closing(ch *choice, r *openai.RoutingPiece) any {
-	c := f.chunk(openai.ChatDelta{Index: ch.index, FinishReason: &ch.finish})
-	c.Routing = r
-	return c
-}
-
-func (f *chatForm) usage(u openai.Usage) any {
-	c := &openai.ChatChunk{Head: f.head, Usage: &openai.OptUsage{Usage: &u}}
-	c.Object = openai.ObjectChatChunk
-	return c
-}
-
-func (f *chatForm) whole(choices []*choice, u openai.Usage, r *openai.Routing) any {
-	c := &openai.ChatCompletion{Head: f.head, Usage: u, Routing: r}
-	c.Object = openai.ObjectChat
-	for _, ch := range choices {
-		o := openai.ChatChoice{
-			Index: ch.index, FinishReason: ch.finish,
-			Message: openai.ChatMessage{Role: "assistant", Content: ch.text.String()},
-		}
-		if f.logprobs {
-			o.Logprobs = chatLogprobs(f.text, ch.tokens, f.top)
-		}
-		c.Choices = append(c.Choices, o)
-	}
-	return c
 }
 
 // completionForm writes text completions, in one piece or in chunks of the same shape.
@@ -99,20 +38,20 @@ func (f *completionForm) chunk(ch *choice, text string) *openai.Completion {
 
 func (f *completionForm) opening(*choice) any { return nil }
 
-func (f *completionForm) piece(ch *choice, text string, tokens []sched.Token, r *openai.RoutingPiece) any {
+func (f *completionForm) piece(ch *choice, text string, tokens []sched.Token, r *openai.RoutingPiece) []any {
 	c := f.chunk(ch, text)
 	if f.logprobs {
 		c.Choices[0].Logprobs = completionLogprobs(f.text, ch, tokens, f.top)
 	}
 	c.Routing = r
-	return c
+	return []any{c}
 }
 
-func (f *completionForm) closing(ch *choice, r *openai.RoutingPiece) any {
+func (f *completionForm) closing(ch *choice, r *openai.RoutingPiece) []any {
 	c := f.chunk(ch, "")
 	c.Choices[0].FinishReason = &ch.finish
 	c.Routing = r
-	return c
+	return []any{c}
 }
 
 func (f *completionForm) usage(u openai.Usage) any {

@@ -19,6 +19,8 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/internal/lockedbuf"
 	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/models/grammar"
+	"github.com/tokenrouter/tokenrouter/models/output"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/sched/simrunner"
@@ -33,7 +35,19 @@ const vocab = 500
 // those of the simulated models. Of a conversation it makes the texts one after another, each behind a token 3.
 type bytesText struct {
 	simrunner.Text
-	err error // of Prompt
+	err   error // of Prompt
+	style output.Style
+}
+
+func (t bytesText) Style() output.Style { return t.style }
+
+// checker compiles grammars over bytes.
+type checker struct{}
+
+func (checker) Check(source string) error {
+	v := grammar.NewVocabulary(256, func(id int32) string { return string([]byte{byte(id)}) }, nil)
+	_, err := grammar.Compile(v, source)
+	return err
 }
 
 func (t bytesText) Encode(text string) []int32 {
@@ -94,9 +108,9 @@ func targets() []Target {
 	threshold := 0.5
 	return []Target{
 		{Name: "pair", Algorithm: "r-stitch", Params: router.Params{Threshold: &threshold}, Models: []string{"small", "large"},
-			Context: 1024, Vocab: vocab, Created: created, Fingerprint: "fp_pair", Text: theText},
-		{Name: "small", Algorithm: "single", Models: []string{"small"}, Context: 2048, Capacity: 1500, Vocab: vocab, Created: created, Fingerprint: "fp_small", Text: theText},
-		{Name: "org/large", Algorithm: "single", Models: []string{"large"}, Context: 1024, Vocab: vocab, Created: created, Fingerprint: "fp_large", Text: theText},
+			Context: 1024, Vocab: vocab, Created: created, Fingerprint: "fp_pair", Text: theText, Grammars: checker{}},
+		{Name: "small", Algorithm: "single", Models: []string{"small"}, Context: 2048, Capacity: 1500, Vocab: vocab, Created: created, Fingerprint: "fp_small", Text: theText, Grammars: checker{}},
+		{Name: "org/large", Algorithm: "single", Models: []string{"large"}, Context: 1024, Vocab: vocab, Created: created, Fingerprint: "fp_large", Text: theText, Grammars: checker{}},
 	}
 }
 

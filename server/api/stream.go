@@ -52,7 +52,7 @@ func (a *answering) events() error {
 			r = &openai.RoutingPiece{Trace: trace}
 		}
 		if e.Text != "" || len(tokens) > 0 || r != nil && ch.finish == "" {
-			if err := a.send(a.form.piece(ch, e.Text, tokens, r)); err != nil {
+			if err := a.send(a.form.piece(ch, e.Text, tokens, r)...); err != nil {
 				return err
 			}
 			r = nil
@@ -66,7 +66,7 @@ func (a *answering) events() error {
 			}
 			r.RoutingAccount, _ = a.account()
 		}
-		return a.send(a.form.closing(ch, r))
+		return a.send(a.form.closing(ch, r)...)
 	})
 	if err != nil {
 		return err
@@ -80,16 +80,21 @@ func (a *answering) events() error {
 	return a.raw("data: [DONE]\n\n")
 }
 
-// send writes one event and flushes it. nil is no event.
-func (a *answering) send(v any) error {
-	if v == nil {
-		return nil
+// send writes events and flushes each. nil is no event.
+func (a *answering) send(events ...any) error {
+	for _, v := range events {
+		if v == nil {
+			continue
+		}
+		text, err := openai.Marshal(v)
+		if err != nil {
+			return openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "a piece of the answer could not be written as JSON: %v", err)
+		}
+		if err := a.raw("data: " + string(text) + "\n\n"); err != nil {
+			return err
+		}
 	}
-	text, err := openai.Marshal(v)
-	if err != nil {
-		return openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "a piece of the answer could not be written as JSON: %v", err)
-	}
-	return a.raw("data: " + string(text) + "\n\n")
+	return nil
 }
 
 func (a *answering) raw(text string) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/internal/suggest"
 	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/models/output"
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/openai"
@@ -57,6 +58,14 @@ type Text interface {
 	Decode(ids []int32) (string, error)
 	// Piece returns the bytes of a token.
 	Piece(id int32) string
+	// Style says how the model marks thoughts and calls of tools.
+	Style() output.Style
+}
+
+// Grammars are those that a target's answers can be held to. Safe for concurrent use.
+type Grammars interface {
+	// Check reports whether a [grammar.Source] can be followed; if it is for a schema, the error is a [grammar.SchemaError].
+	Check(source string) error
 }
 
 // Target is what the `model` field of a request can name: a route, or a model served alone.
@@ -72,6 +81,7 @@ type Target struct {
 	Fingerprint string // of what decides the answers: models, their files, algorithm and parameters
 	Text        Text
 	Memory      *openai.MemoryState // of a model alone; nil: not known
+	Grammars    Grammars
 }
 
 // route reports whether the target is a route rather than a model alone.

@@ -69,7 +69,7 @@ func (s *Server) applyTemplate(c *gin.Context) {
 		if e != nil {
 			return nil, e
 		}
-		q := conversation(r.Messages, r.ChatTemplateKwargs)
+		q := conversation(r.Messages, r.Tools, r.ChatTemplateKwargs)
 		q.NoGenerationPrompt = r.AddGenerationPrompt != nil && !*r.AddGenerationPrompt
 		prompt, err := t.Text.Render(q)
 		if err != nil {

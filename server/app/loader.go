@@ -213,7 +213,7 @@ func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.M
 	l.options.Log.Info().Str("model", m.Name).Int("kv_tokens", info.Capacity()).Int("context", info.MaxContext).
 		Str("memory", mebibytes(uint64(info.Capacity())*runner.KVBytes())).Msg("KV cache")
 	return sched.ModelOptions{
-		Name: m.Name, Runner: runner, Info: info, Text: textOf(m.file), Device: d.Name,
+		Name: m.Name, Runner: runner, Info: info, Text: textOf(m.file), Grammars: m.grammars, Device: d.Name,
 		Threshold: l.threshold(m.Name), MaxWait: time.Duration(b.MaxWait),
 	}
 }

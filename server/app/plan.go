@@ -27,8 +27,9 @@ type plan struct {
 // planned is a model to load.
 type planned struct {
 	config.Model
-	file    *models.Model
-	context int // longest sequence
+	file     *models.Model
+	context  int // longest sequence
+	grammars *grammars
 }
 
 // newPlan reads the metadata of all files and checks that models and routes can be what the configuration says.
@@ -62,7 +63,7 @@ func newPlan(cfg *config.Config) (*plan, error) {
 			return nil, cfg.At(at+".context", fmt.Errorf("model %q: a context of %d tokens is more than the %d that %s was made for",
 				m.Name, context, info.ContextLength, m.Path))
 		}
-		p.models = append(p.models, planned{m, file, context})
+		p.models = append(p.models, planned{m, file, context, newGrammars(file)})
 	}
 	for i, r := range cfg.Routes {
 		if err := p.checkRoute(fmt.Sprintf("routes[%d]", i), &r); err != nil {

@@ -83,7 +83,7 @@ func (l *Loader) target(o sched.Options, r sched.RouteOptions) api.Target {
 		}
 		p := l.plan.model(name)
 		if i == 0 {
-			t.Text = textOf(p.file)
+			t.Text, t.Grammars = textOf(p.file), p.grammars
 			t.Vocab, t.Context, t.Capacity = info.Vocab, info.MaxContext, info.Capacity()
 		}
 		t.Vocab, t.Context, t.Capacity = min(t.Vocab, info.Vocab), min(t.Context, info.MaxContext), min(t.Capacity, info.Capacity())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/models"
 	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/models/output"
 	"github.com/tokenrouter/tokenrouter/models/tokenizer"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/api"
@@ -16,6 +17,7 @@ type text struct {
 	// developer: the template knows the role of that name. To one that does not, a developer message is a system
 	// message, which the API has renamed; many templates would drop it silently.
 	developer bool
+	style     output.Style
 }
 
 var (
@@ -27,6 +29,7 @@ func textOf(m *models.Model) text {
 	t := text{model: m}
 	if template, err := m.Chat(); err == nil {
 		t.developer = strings.Contains(template.Source(), "developer")
+		t.style = output.Detect(template.Source())
 	}
 	return t
 }
@@ -36,6 +39,9 @@ func (t text) Piece(id int32) string {
 	b, _ := t.model.Tokenizer().Bytes(id)
 	return string(b)
 }
+
+// Style implements api.Text.
+func (t text) Style() output.Style { return t.style }
 
 // Encode implements api.Text.
 func (t text) Encode(s string) []int32 {

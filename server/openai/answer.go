@@ -61,9 +61,11 @@ type ChatChoice struct {
 
 // ChatMessage is what the assistant said.
 type ChatMessage struct {
-	Role    string  `json:"role"`
-	Content string  `json:"content"`
-	Refusal *string `json:"refusal"` // always null
+	Role             string     `json:"role"`
+	Content          *string    `json:"content"`                    // null where there is nothing but calls
+	Refusal          *string    `json:"refusal"`                    // always null
+	ReasoningContent *string    `json:"reasoning_content,omitzero"` // what the model thought first, where its template marks it
+	ToolCalls        []ToolCall `json:"tool_calls,omitzero"`
 }
 
 // ChatChunk is a piece of a streamed answer of /v1/chat/completions.
@@ -84,8 +86,10 @@ type ChatDelta struct {
 
 // Delta is a piece of a message.
 type Delta struct {
-	Role    string  `json:"role,omitzero"`
-	Content *string `json:"content,omitzero"`
+	Role             string          `json:"role,omitzero"`
+	Content          *string         `json:"content,omitzero"`
+	ReasoningContent *string         `json:"reasoning_content,omitzero"`
+	ToolCalls        []ToolCallDelta `json:"tool_calls,omitzero"`
 }
 
 // ChatLogprobs are the log-probabilities of an answer's tokens.

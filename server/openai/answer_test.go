@@ -16,7 +16,7 @@ func keys(m map[string]rule) []string { return slices.Sorted(maps.Keys(m)) }
 // The texts are the shapes of the OpenAI API reference; fields that are null there must be null here, not left out.
 func TestShapes(t *testing.T) {
 	stop := "stop"
-	hi, empty := "hi", ""
+	angled, empty := "<hi>", ""
 	head := Head{ID: "x", Object: "o", Created: 5, Model: "m", SystemFingerprint: "fp"}
 	const headText = `{"id":"x","object":"o","created":5,"model":"m","system_fingerprint":"fp",`
 	for _, c := range []struct {
@@ -26,7 +26,7 @@ func TestShapes(t *testing.T) {
 		{Invalid("a", "c", "bad").Body(), `{"error":{"message":"a: bad","type":"invalid_request_error","param":"a","code":"c"}}`},
 		{Failure(500, "", "bad \xff").Body(), `{"error":{"message":"bad ` + "\ufffd" + `","type":"server_error","param":null,"code":null}}`},
 		{
-			ChatCompletion{Head: head, Choices: []ChatChoice{{Message: ChatMessage{Role: "assistant", Content: "<hi>"}, FinishReason: "stop"}}},
+			ChatCompletion{Head: head, Choices: []ChatChoice{{Message: ChatMessage{Role: "assistant", Content: &angled}, FinishReason: "stop"}}},
 			headText + `"choices":[{"index":0,"message":{"role":"assistant","content":"<hi>","refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
 				`"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0},"routing":null}`,
 		},
@@ -35,7 +35,7 @@ func TestShapes(t *testing.T) {
 			headText + `"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}`,
 		},
 		{
-			ChatChunk{Head: head, Choices: []ChatDelta{{Delta: Delta{Content: &hi}}}, Usage: &OptUsage{}},
+			ChatChunk{Head: head, Choices: []ChatDelta{{Delta: Delta{Content: &angled}}}, Usage: &OptUsage{}},
 			headText + `"choices":[{"index":0,"delta":{"content":"hi"},"logprobs":null,"finish_reason":null}],"usage":null}`,
 		},
 		{

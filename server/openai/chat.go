@@ -17,17 +17,22 @@ type ChatRequest struct {
 	Logprobs            bool           `json:"logprobs"`
 	TopLogprobs         *Int           `json:"top_logprobs"`         // 0 to 20, with Logprobs
 	ChatTemplateKwargs  map[string]any `json:"chat_template_kwargs"` // variables for the template
+	Tools               []Tool         `json:"tools"`
+	ToolChoice          ToolChoice     `json:"tool_choice"`
+	ParallelToolCalls   *bool          `json:"parallel_tool_calls"` // false: at most one
 
 	Extra map[string]jsontext.Value `json:",embed"`
 }
 
 // Message is one turn of a conversation.
 type Message struct {
-	Role    string  `json:"role"` // system, developer, user or assistant
+	Role    string  `json:"role"` // system, developer, user, assistant or tool
 	Content Content `json:"content"`
 	Name    string  `json:"name"`
 	// ReasoningContent is what an assistant thought before it answered; templates may show or drop it.
-	ReasoningContent string `json:"reasoning_content"`
+	ReasoningContent string     `json:"reasoning_content"`
+	ToolCalls        []ToolCall `json:"tool_calls"`   // of an assistant
+	ToolCallID       string     `json:"tool_call_id"` // of a tool: the call that it answers
 
 	Extra map[string]jsontext.Value `json:",embed"`
 }
@@ -102,9 +107,7 @@ var inertMessage = map[string]rule{
 	"refusal":       {never, "refusals are not supported as history; send the text as content"},
 	"annotations":   {isEmpty, "annotations are not supported"},
 	"audio":         {never, "audio is not supported"},
-	"tool_calls":    {isEmpty, "tool calls are not supported"},
-	"tool_call_id":  {never, "tool calls are not supported"},
-	"function_call": {never, "function calls are not supported"},
+	"function_call": {never, "is not supported; use tool_calls"},
 }
 
 // DecodeChat reads a request to /v1/chat/completions for at most so many answers. The error is nil or an *Error.
@@ -133,6 +136,12 @@ func (r *ChatRequest) check() *Error {
 		return err
 	}
 	if err := r.Generation.check(); err != nil {
+		return err
+	}
+	if err := checkTools(r.Tools); err != nil {
+		return err
+	}
+	if err := r.checkToolChoice(); err != nil {
 		return err
 	}
 	if err := within("max_completion_tokens", r.MaxCompletionTokens, 1, math.MaxInt32); err != nil {
@@ -178,16 +187,32 @@ func (m *Message) check(at string) *Error {
 		return err.inside(at)
 	}
 	switch m.Role {
-	case "system", "developer", "user", "assistant":
+	case "system", "developer", "user", "assistant", "tool":
 	case "":
 		return Invalid(at+".role", CodeMissing, "is required")
-	case "tool", "function":
-		return Invalid(at+".role", CodeUnsupportedValue, "messages of role %s are not supported: tool calls are not", m.Role)
+	case "function":
+		return Invalid(at+".role", CodeUnsupportedValue, "messages of role function are not supported; use the role tool")
 	default:
-		return Invalid(at+".role", CodeInvalidValue, "must be system, developer, user or assistant")
+		return Invalid(at+".role", CodeInvalidValue, "must be system, developer, user, assistant or tool")
 	}
-	if !m.Content.Given {
+	switch {
+	case len(m.ToolCalls) > 0 && m.Role != "assistant":
+		return Invalid(at+".tool_calls", CodeInvalidValue, "is for messages of the assistant")
+	case m.ToolCallID != "" && m.Role != "tool":
+		return Invalid(at+".tool_call_id", CodeInvalidValue, "is for messages of a tool")
+	case m.ToolCallID == "" && m.Role == "tool":
+		return Invalid(at+".tool_call_id", CodeMissing, "is required")
+	case !m.Content.Given && len(m.ToolCalls) == 0:
 		return Invalid(at+".content", CodeMissing, "is required")
+	}
+	for i, c := range m.ToolCalls {
+		at := fmt.Sprintf("%s.tool_calls[%d]", at, i)
+		switch {
+		case c.Type != "" && c.Type != "function":
+			return Invalid(at+".type", CodeUnsupportedValue, "only calls of type function are supported")
+		case c.Function.Name == "":
+			return Invalid(at+".function.name", CodeMissing, "is required")
+		}
 	}
 	return nil
 }

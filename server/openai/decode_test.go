@@ -133,14 +133,36 @@ func TestChatRefused(t *testing.T) {
 		{chat(`"routing":{"alternatives":1}`), "routing.alternatives", CodeInvalidValue, "only allowed with trace: true"},
 		{chat(`"routing":{"trace":true,"alternatives":21}`), "routing.alternatives", CodeInvalidValue, "21 is outside 0 to 20"},
 		{chat(`"stream_options":{"include_usage":true}`), "stream_options", CodeInvalidValue, "only allowed with stream: true"},
-		{`{"model":"m","messages":[{"role":"robot","content":"hi"}]}`, "messages[0].role", CodeInvalidValue, "must be system, developer, user or assistant"},
+		{`{"model":"m","messages":[{"role":"robot","content":"hi"}]}`, "messages[0].role", CodeInvalidValue, "must be system, developer, user, assistant or tool"},
 		{`{"model":"m","messages":[{"role":"user","content":[{"type":"video","text":"a"}]}]}`, "messages[0].content[0].type", CodeInvalidValue, "only text is supported"},
 		// not supported
 		{chat(`"best_of":2`), "best_of", CodeUnknownParameter, "unknown field"},
-		{chat(`"tools":[{"type":"function","function":{"name":"f"}}]`), "tools", CodeUnsupported, "tool calls are not supported"},
-		{chat(`"tool_choice":"required"`), "tool_choice", CodeUnsupported, "tool calls are not supported"},
-		{chat(`"functions":[{}]`), "functions", CodeUnsupported, "function calls are not supported"},
-		{chat(`"function_call":{"name":"f"}`), "function_call", CodeUnsupported, "function calls are not supported"},
+		{chat(`"tools":{}`), "tools", CodeInvalidType, "expected an array"},
+		{chat(`"tools":[1]`), "tools[0]", CodeInvalidType, "expected an object"},
+		{chat(`"tools":[{"type":"web_search"}]`), "tools[0].type", CodeUnsupportedValue, "only tools of type function"},
+		{chat(`"tools":[{"type":"function","function":{}}]`), "tools[0].function.name", CodeMissing, "is required"},
+		{chat(`"tools":[{"type":"function","function":{"name":"a b"}}]`), "tools[0].function.name", CodeInvalidValue, "1 to 64 letters"},
+		{chat(`"tools":[{"type":"function","function":{"name":1}}]`), "tools[0].function.name", CodeInvalidType, "expected a string"},
+		{chat(`"tools":[{"type":"function","function":{"name":"f","parameters":[]}}]`), "tools[0].function.parameters", CodeInvalidType, "expected an object, found an array"},
+		{chat(`"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}]`), "tools[1].function.name", CodeInvalidValue, "another tool"},
+		{chat(`"tools":[{"type":"function","function":{"name":"f","x":1}}]`), "tools[0].function.x", CodeUnknownParameter, "unknown field"},
+		{chat(`"tool_choice":"required"`), "tool_choice", CodeInvalidValue, "there are no tools"},
+		{chat(`"tool_choice":"always"`), "tool_choice", CodeInvalidValue, "must be none, auto, required"},
+		{chat(`"tool_choice":7`), "tool_choice", CodeInvalidType, "expected a string or an object"},
+		{chat(`"tool_choice":{"type":"allowed_tools"}`), "tool_choice.type", CodeUnsupportedValue, "only the type function"},
+		{chat(`"tool_choice":{"type":"function","function":{"name":"g"}},"tools":[{"type":"function","function":{"name":"f"}}]`), "tool_choice.function.name", CodeInvalidValue, "no tool of this name"},
+		{chat(`"response_format":{}`), "response_format.type", CodeMissing, "is required"},
+		{chat(`"response_format":{"type":"xml"}`), "response_format.type", CodeInvalidValue, "must be text, json_object or json_schema"},
+		{chat(`"response_format":{"type":"json_schema"}`), "response_format.json_schema", CodeMissing, "is required"},
+		{chat(`"response_format":{"type":"json_schema","json_schema":{"name":"x"}}`), "response_format.json_schema.schema", CodeMissing, "is required"},
+		{chat(`"response_format":{"type":"text","json_schema":{"name":"x"}}`), "response_format.json_schema", CodeInvalidValue, "is only allowed"},
+		{`{"model":"m","messages":[{"role":"tool","content":"a"}]}`, "messages[0].tool_call_id", CodeMissing, "is required"},
+		{`{"model":"m","messages":[{"role":"user","content":"a","tool_call_id":"x"}]}`, "messages[0].tool_call_id", CodeInvalidValue, "is for messages of a tool"},
+		{`{"model":"m","messages":[{"role":"user","content":"a","tool_calls":[{"id":"x","function":{"name":"f","arguments":"{}"}}]}]}`, "messages[0].tool_calls", CodeInvalidValue, "of the assistant"},
+		{`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"x","type":"custom"}]}]}`, "messages[0].tool_calls[0].type", CodeUnsupportedValue, "only calls of type function"},
+		{`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"x","function":{"arguments":"{}"}}]}]}`, "messages[0].tool_calls[0].function.name", CodeMissing, "is required"},
+		{chat(`"functions":[{}]`), "functions", CodeUnsupported, "use tools"},
+		{chat(`"function_call":{"name":"f"}`), "function_call", CodeUnsupported, "use tool_choice"},
 		{chat(`"response_format":{"type":"json_object"}`), "response_format", CodeUnsupported, `only {"type": "text"} is supported`},
 		{chat(`"modalities":["text","audio"]`), "modalities", CodeUnsupported, "only"},
 		{chat(`"audio":{"voice":"a"}`), "audio", CodeUnsupported, "audio is not supported"},
@@ -315,7 +337,7 @@ func FuzzDecode(f *testing.F) {
 		} else {
 			require.NotEmpty(t, r.Messages)
 			for _, m := range r.Messages {
-				require.True(t, m.Content.Given)
+				require.True(t, m.Content.Given || len(m.ToolCalls) > 0)
 			}
 			require.LessOrEqual(t, len(r.Stop), MaxStops)
 		}

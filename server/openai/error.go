@@ -88,6 +88,14 @@ func Failure(status int, code, format string, args ...any) *Error {
 	return &Error{Status: status, Message: fmt.Sprintf(format, args...), Type: TypeServer, Code: code}
 }
 
+// under makes an error about a value one about the field that the value stands in; at is a field of the request.
+func (e *Error) under(at string) *Error {
+	if e.Param != "" {
+		return e.inside(at)
+	}
+	return Invalid(at, e.Code, "%s", e.Message)
+}
+
 // inside makes an error about a field of a part of the request one about the request.
 func (e *Error) inside(part string) *Error {
 	in := *e

@@ -26,10 +26,13 @@ type Generation struct {
 	LogitBias         *LogitBias `json:"logit_bias"`
 	Seed              *Int       `json:"seed"`
 	Stop              Strings    `json:"stop"`
-	MaxTokens         *Int       `json:"max_tokens"`
-	N                 *Int       `json:"n"` // answers per prompt, 1 to MaxChoices
-	IgnoreEOS         bool       `json:"ignore_eos"`
-	SkipSpecialTokens *bool      `json:"skip_special_tokens"`
+
+	ResponseFormat *ResponseFormat `json:"response_format"`
+
+	MaxTokens         *Int  `json:"max_tokens"`
+	N                 *Int  `json:"n"` // answers per prompt, 1 to MaxChoices
+	IgnoreEOS         bool  `json:"ignore_eos"`
+	SkipSpecialTokens *bool `json:"skip_special_tokens"`
 
 	Stream        bool            `json:"stream"`
 	StreamOptions *StreamOptions  `json:"stream_options"`
@@ -102,6 +105,12 @@ func (g *Generation) check() *Error {
 		if r.Alternatives != nil && *r.Alternatives > 0 && !r.Trace {
 			return Invalid("routing.alternatives", CodeInvalidValue, "is only allowed with trace: true")
 		}
+	}
+	if err := g.ResponseFormat.check(); err != nil {
+		return err
+	}
+	if schema, _ := g.ResponseFormat.AnySchema(); schema != nil && g.IgnoreEOS {
+		return Invalid("ignore_eos", CodeInvalidValue, "is not possible with response_format: the answer ends where the format does")
 	}
 	return g.checkDelivery()
 }

@@ -56,6 +56,7 @@ type DetokenizeAnswer struct {
 type TemplateRequest struct {
 	Model               string         `json:"model"`
 	Messages            []Message      `json:"messages"`
+	Tools               []Tool         `json:"tools"`
 	ChatTemplateKwargs  map[string]any `json:"chat_template_kwargs"`
 	AddGenerationPrompt *bool          `json:"add_generation_prompt"` // open the assistant's turn; default true
 }
@@ -98,6 +99,9 @@ func DecodeTemplate(body []byte) (*TemplateRequest, error) {
 		return nil, err
 	}
 	if err := checkMessages(r.Messages); err != nil {
+		return nil, err
+	}
+	if err := checkTools(r.Tools); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -21,7 +21,6 @@ type rule struct {
 var (
 	never    = func(jsontext.Value) bool { return false }
 	isString = func(v jsontext.Value) bool { return v.Kind() == '"' }
-	isBool   = func(v jsontext.Value) bool { return v.Kind() == 't' || v.Kind() == 'f' }
 	isFalse  = func(v jsontext.Value) bool { return v.Kind() == 'f' }
 	isEmpty  = func(v jsontext.Value) bool {
 		s := v.Clone()
@@ -63,24 +62,20 @@ var inert = map[string]rule{
 	"prompt_cache_retention": {isString, "expected a string"},
 	"store":                  {isFalse, "answers are not stored; leave it out or send false"},
 	"service_tier":           {oneOf("auto", "default"), "there is one tier; leave it out or send \"auto\""},
-	"response_format":        {like(`{"type":"text"}`), "only {\"type\": \"text\"} is supported"},
 	"stop_token_ids":         {isEmpty, "is not supported; use stop"},
 	"min_tokens":             {like("0"), "is not supported"},
 }
 
 // inertChat are those of chat completions.
 var inertChat = merged(inert, map[string]rule{
-	"tools":               {isEmpty, "tool calls are not supported"},
-	"tool_choice":         {oneOf("none", "auto"), "tool calls are not supported"},
-	"parallel_tool_calls": {isBool, "expected true or false"},
-	"functions":           {isEmpty, "function calls are not supported"},
-	"function_call":       {oneOf("none", "auto"), "function calls are not supported"},
-	"modalities":          {like(`["text"]`), "only [\"text\"] is supported"},
-	"audio":               {never, "audio is not supported"},
-	"prediction":          {never, "predicted outputs are not supported"},
-	"reasoning_effort":    {never, "is not supported; templates with such a switch take it in chat_template_kwargs, as {\"enable_thinking\": false}"},
-	"verbosity":           {oneOf("medium"), "is not supported; leave it out or send \"medium\""},
-	"web_search_options":  {never, "web search is not supported"},
+	"functions":          {isEmpty, "is not supported; use tools"},
+	"function_call":      {oneOf("none", "auto"), "is not supported; use tool_choice"},
+	"modalities":         {like(`["text"]`), "only [\"text\"] is supported"},
+	"audio":              {never, "audio is not supported"},
+	"prediction":         {never, "predicted outputs are not supported"},
+	"reasoning_effort":   {never, "is not supported; templates with such a switch take it in chat_template_kwargs, as {\"enable_thinking\": false}"},
+	"verbosity":          {oneOf("medium"), "is not supported; leave it out or send \"medium\""},
+	"web_search_options": {never, "web search is not supported"},
 })
 
 // inertCompletion are those of text completions.
