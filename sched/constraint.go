@@ -16,7 +16,7 @@ type Grammars interface {
 // that writes the answer. Immutable; safe for concurrent use.
 type Constraint interface {
 	// Mask returns the ids that may come next: bit i%32 of word i/32 is that of id i, ids beyond the last word may not. Where it is
-	// only one, only is this id, otherwise -1. Nobody changes the mask.
+	// only one, only is this id, otherwise -1. Nobody changes the mask. It is nil where it could not be found out in reasonable time.
 	Mask() (mask []uint32, only int32)
 	// Next is what may come after a token. One that may not come next is an error.
 	Next(id int32) (Constraint, error)

@@ -20,6 +20,8 @@ type Grammar struct {
 	nextID  uint32
 	dead    *config
 	key     []byte
+	work    int // for the present mask
+	tables  int // likewise: of configs
 }
 
 // stack is a node of a rule and what called the rule. Those that are the same are one.
@@ -40,8 +42,16 @@ type config struct {
 	stacks []*stack      // whose nodes have edges, by ascending id
 	end    bool          // the text may end here
 	next   *[256]*config // by byte; nil: not known yet
+	few    []arrow       // instead of next, where few bytes lead on
+	narrow bool          // few is used
 	mask   []uint32      // nil: not known yet
 	only   int32         // the one token of the mask, or none
+}
+
+// arrow is where a byte leads.
+type arrow struct {
+	by byte
+	to *config
 }
 
 // What is remembered is forgotten, all of it, when it is more than this.
@@ -49,6 +59,16 @@ const (
 	mostConfigs = 8192
 	mostMasks   = 256
 )
+
+// A mask for which more than this has to be found out is given up: there are grammars, such as patterns that look for a text of many
+// characters anywhere, with so many states that they would keep everybody waiting.
+const (
+	mostWork   = 500_000 // places
+	mostTables = 5_000
+)
+
+// exhausted reports whether the present mask has to be given up.
+func (g *Grammar) exhausted() bool { return g.work > mostWork || g.tables > mostTables }
 
 func newGrammar(v *Vocabulary, nodes []node, start int32) *Grammar {
 	g := &Grammar{vocab: v, nodes: nodes, start: start, dead: &config{only: none}}
@@ -79,6 +99,7 @@ func (g *Grammar) closure(places []stackKey) *config {
 	c := &config{only: none}
 	seen := make(map[stackKey]bool, 2*len(places))
 	for len(places) > 0 {
+		g.work++
 		k := places[len(places)-1]
 		places = places[:len(places)-1]
 		if seen[k] {
@@ -132,13 +153,25 @@ func (g *Grammar) same(c *config) *config {
 
 // step is the state after a byte.
 func (g *Grammar) step(c *config, by byte) *config {
-	if c.next == nil {
+	if c.next == nil && !c.narrow {
 		if len(c.stacks) == 0 {
 			return g.dead
 		}
-		c.next = new([256]*config)
+		if c.narrow = g.isNarrow(c); !c.narrow {
+			g.tables++
+			c.next = new([256]*config)
+		}
 	}
-	to := c.next[by]
+	var to *config
+	if c.narrow {
+		for _, a := range c.few {
+			if a.by == by {
+				return a.to
+			}
+		}
+	} else {
+		to = c.next[by]
+	}
 	if to == nil {
 		var places []stackKey
 		for _, s := range c.stacks {
@@ -152,9 +185,28 @@ func (g *Grammar) step(c *config, by byte) *config {
 		if len(places) > 0 {
 			to = g.closure(places)
 		}
-		c.next[by] = to
+		switch {
+		case !c.narrow:
+			c.next[by] = to
+		case to != g.dead:
+			c.few = append(c.few, arrow{by, to})
+		}
 	}
 	return to
+}
+
+// isNarrow reports whether few bytes lead on from a state.
+func (g *Grammar) isNarrow(c *config) bool {
+	const few = 16
+	n := 0
+	for _, s := range c.stacks {
+		for _, e := range g.nodes[s.node].edges {
+			if n += int(e.hi) - int(e.lo) + 1; n > few {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // below is the state when the rule above a stack has ended.

@@ -14,6 +14,7 @@ func (g *Grammar) mask(c *config) {
 		return
 	}
 	mask := make([]uint32, g.vocab.words())
+	g.work, g.tables = 0, 0
 	for _, s := range c.stacks {
 		b := g.base(s.node)
 		for i, w := range b.mask {
@@ -25,6 +26,10 @@ func (g *Grammar) mask(c *config) {
 		rest := g.below(s.parent)
 		for _, at := range b.exits {
 			g.walk(at, rest, mask, nil)
+		}
+		if g.exhausted() {
+			g.forget()
+			return
 		}
 	}
 	if c.end {
@@ -54,6 +59,9 @@ func (g *Grammar) base(at int32) *base {
 	}
 	b := &base{mask: make([]uint32, g.vocab.words())}
 	g.walk(0, g.same(&config{stacks: []*stack{g.push(at, nil)}, only: none}), b.mask, b)
+	if g.exhausted() {
+		return b
+	}
 	g.bases[at] = b
 	g.masks++
 	return b
@@ -64,7 +72,7 @@ func (g *Grammar) walk(from int32, c *config, mask []uint32, b *base) {
 	v := g.vocab
 	start := v.depth[from]
 	path := []*config{c}
-	for at, stop := from+1, v.after[from]; at < stop; {
+	for at, stop := from+1, v.after[from]; at < stop && !g.exhausted(); {
 		depth := v.depth[at] - start
 		path = path[:depth]
 		c := path[depth-1]

@@ -123,6 +123,9 @@ func (b *builder) star(f frag) frag {
 func (b *builder) repeat(part func() frag, least, most int) frag {
 	f := b.empty()
 	for range least {
+		if len(b.nodes) > maxNodes {
+			break // which finish finds
+		}
 		f = b.seq(f, part())
 	}
 	if most < 0 {
@@ -131,7 +134,7 @@ func (b *builder) repeat(part func() frag, least, most int) frag {
 	out := b.node()
 	for range most - least {
 		if len(b.nodes) > maxNodes {
-			break // which check finds
+			break
 		}
 		b.skip(f.out, out)
 		f = b.seq(f, part())

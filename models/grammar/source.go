@@ -36,8 +36,14 @@ func (s Source) String() string {
 	return string(text)
 }
 
+// maxSource bounds the bytes of a source.
+const maxSource = 512 << 10
+
 // Compile makes the grammar that a [Source], written by its String, describes. The error of a schema is a *[SchemaError].
 func Compile(v *Vocabulary, source string) (*Grammar, error) {
+	if len(source) > maxSource {
+		return nil, fmt.Errorf("grammar: %w", &SchemaError{Reason: fmt.Sprintf("it has %d bytes; at most %d are supported", len(source), maxSource)})
+	}
 	var s Source
 	d := json.NewDecoder(bytes.NewReader([]byte(source)))
 	d.DisallowUnknownFields()

@@ -17,7 +17,7 @@ func (g *Grammar) Start() State {
 }
 
 // Mask returns the tokens that may come next: bit i%32 of word i/32 is that of token i. Where it is only one, only is its id,
-// otherwise -1. The mask belongs to the grammar and must not be changed.
+// otherwise -1. The mask belongs to the grammar and must not be changed. It is nil where the grammar has too many states to find out.
 func (s State) Mask() (mask []uint32, only int32) {
 	s.g.mu.Lock()
 	defer s.g.mu.Unlock()

@@ -2,10 +2,14 @@ package output
 
 import "strings"
 
-// begin begins a call: opening is what led to it, and is shown if it turns out to be none.
-func (p *Parser) begin(opening, rest string) {
+// begin begins a call: opening is what led to it, and is shown if it turns out to be none. A bare one has no mark, and is one only if
+// it is of a tool that there is.
+func (p *Parser) begin(opening, rest string, bare bool) {
 	p.at, p.held = inCall, rest
-	p.call = &scanner{opening: opening}
+	p.call = &scanner{opening: opening, bare: bare}
+	if bare {
+		p.call.tools = p.tools
+	}
 }
 
 // goOn hands text to the call.
@@ -22,7 +26,7 @@ func (p *Parser) goOn() bool {
 	switch state {
 	case scanOver:
 		p.at = afterCall
-		if p.format == Llama { // another may follow at once
+		if p.call.bare { // another may follow at once
 			p.at, p.think = atStart, false
 		}
 		return true
@@ -39,17 +43,18 @@ func (p *Parser) broken() {
 	s := p.call
 	p.call = nil
 	switch {
-	case s.named && p.format == Hermes:
-		p.at = afterCall
+	case s.bare && s.named:
+		p.at, p.format = inContent, NoCalls
+	case s.bare:
+		p.at, p.held = inContent, s.opening+string(s.seen)+p.held
+		if p.format == Llama {
+			p.format = NoCalls
+		}
 	case s.named:
-		p.at, p.format = inContent, NoCalls
-	case p.format == Hermes: // the mark is not to be found again
-		p.at = inContent
+		p.at = afterCall
+	default: // the mark is not to be found again
+		p.at, p.held = inContent, string(s.seen)+p.held
 		p.say(s.opening)
-		p.held = string(s.seen) + p.held
-	default:
-		p.at, p.format = inContent, NoCalls
-		p.held = s.opening + string(s.seen) + p.held
 	}
 }
 

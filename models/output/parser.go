@@ -30,6 +30,7 @@ const (
 // Parser takes one answer apart as it comes. Text is held back while it may be the beginning of a mark. For one goroutine.
 type Parser struct {
 	format  Format
+	tools   []string // names of those that may be called
 	at      place
 	think   bool   // thoughts may begin
 	held    string // not yet taken apart
@@ -42,15 +43,15 @@ type Parser struct {
 }
 
 // Parser begins an answer. With tools calls are looked for.
-func (s Style) Parser(t Thinking, tools bool) *Parser {
-	p := &Parser{think: t == Unopened}
-	if tools {
+func (s Style) Parser(t Thinking, tools []string) *Parser {
+	p := &Parser{think: t == Unopened, tools: tools}
+	if len(tools) > 0 {
 		p.format = s.Calls
 	}
 	switch {
 	case t == Opened:
 		p.at = inThoughts
-	case t == Closed && p.format != Llama:
+	case t == Closed && p.format == NoCalls:
 		p.at = inContent
 	}
 	return p
@@ -113,7 +114,7 @@ func (p *Parser) start(end bool) bool {
 			return false
 		}
 	}
-	if p.format == Llama {
+	if p.format != NoCalls { // Hermes' models often leave out the marks
 		if text == "" && !end {
 			return false
 		}
@@ -122,7 +123,7 @@ func (p *Parser) start(end bool) bool {
 			return false
 		}
 		if strings.HasPrefix(text, "{") {
-			p.begin(p.held[:len(p.held)-len(text)], text)
+			p.begin(p.held[:len(p.held)-len(text)], text, true)
 			return true
 		}
 	}
@@ -137,9 +138,6 @@ func (p *Parser) thoughts(end bool) bool {
 		p.think1(before)
 		p.space, p.think = "", false
 		p.at, p.held, p.trim = atStart, after, true
-		if p.format != Llama {
-			p.at = inContent
-		}
 		return true
 	}
 	keep := 0
@@ -181,7 +179,7 @@ func (p *Parser) content(end bool) bool {
 	before, after, found := strings.Cut(p.held, callOpen)
 	if found {
 		p.say(strings.TrimRight(before, " \n"))
-		p.begin(p.held[:len(p.held)-len(after)][len(before):], after)
+		p.begin(p.held[:len(p.held)-len(after)][len(before):], after, false)
 		return true
 	}
 	keep := 0

@@ -45,13 +45,25 @@ var (
 
 func call(index int, name, arguments string) Call { return Call{index, name, arguments} }
 
-var answers = []struct {
+// known are the tools of the tests.
+var known = []string{"f", "g"}
+
+type example struct {
 	style    Style
 	thinking Thinking
 	tools    bool
 	text     string
 	want     taken
-}{
+}
+
+func (e example) names() []string {
+	if e.tools {
+		return known
+	}
+	return nil
+}
+
+var answers = []example{
 	{hermes, Unopened, false, "Hello <world>", taken{Content: "Hello <world>"}},
 	{hermes, Unopened, false, "<think>\nhm\n\nso\n</think>\n\nHello\n", taken{Reasoning: "hm\n\nso", Content: "Hello\n"}},
 	{hermes, Unopened, false, " \n<think></think>x", taken{Content: "x"}},
@@ -72,6 +84,10 @@ var answers = []struct {
 	{hermes, Closed, true, "<tool_call> {\"nam", taken{Content: "<tool_call> {\"nam"}},
 	{hermes, Closed, true, "a <tool_call>not json</tool_call> b", taken{Content: "a<tool_call>not json</tool_call> b"}},
 	{hermes, Closed, true, "<tool_call>{\"name\": 7}</tool_call>", taken{Content: "<tool_call>{\"name\": 7}</tool_call>"}},
+	{hermes, Closed, true, "{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n<tool_call>{\"name\": \"g\"}</tool_call>", taken{Calls: []Call{call(0, "f", `{"a": 1}`), call(1, "g", "{}")}}},
+	{hermes, Closed, true, "{\"name\": \"Ann\", \"arguments\": {}} <tool_call>{\"name\": \"g\"}</tool_call>", taken{Content: "{\"name\": \"Ann\", \"arguments\": {}}", Calls: []Call{call(0, "g", "{}")}}},
+	{hermes, Opened, true, "x</think>\n\n{\"name\": \"g\"}", taken{Reasoning: "x", Calls: []Call{call(0, "g", "{}")}}},
+	{llama, Closed, true, "{\"name\": \"Ann\"}", taken{Content: "{\"name\": \"Ann\"}"}},
 	{hermes, Closed, true, "1 <2 <tool", taken{Content: "1 <2 <tool"}},
 	{llama, Closed, true, "{\"name\": \"f\", \"parameters\": {\"a\": 1}}", taken{Calls: []Call{call(0, "f", `{"a": 1}`)}}},
 	{llama, Closed, true, " {\"type\": \"function\", \"name\": \"f\", \"parameters\": {}}; {\"name\": \"g\", \"parameters\": {}}", taken{Calls: []Call{call(0, "f", "{}"), call(1, "g", "{}")}}},
@@ -87,7 +103,7 @@ func TestAnswers(t *testing.T) {
 	for i, a := range answers {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			for _, cuts := range []func() int{func() int { return len(a.text) }, func() int { return 1 }, func() int { return 1 + r.IntN(5) }, func() int { return 1 + r.IntN(30) }} {
-				p := a.style.Parser(a.thinking, a.tools)
+				p := a.style.Parser(a.thinking, a.names())
 				require.Equal(t, a.want, take(p, a.text, cuts), a.text)
 				require.Equal(t, len(a.want.Calls) > 0, p.Called())
 			}
@@ -97,7 +113,7 @@ func TestAnswers(t *testing.T) {
 
 // Arguments come as they are written.
 func TestArgumentsAreStreamed(t *testing.T) {
-	p := hermes.Parser(Closed, true)
+	p := hermes.Parser(Closed, known)
 	require.Empty(t, p.Add("<tool_call>\n{\"name\": \"f"))
 	require.Equal(t, []Delta{{Call: &Call{0, "f", ""}}}, p.Add("\", \"arguments\": "))
 	require.Equal(t, []Delta{{Call: &Call{0, "", `{"a`}}}, p.Add("{\"a"))
@@ -127,10 +143,10 @@ func FuzzParser(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, format, thinking, step uint8) {
 		s := Style{Calls: Format(format % 3), Reasoning: true}
 		think := Thinking(thinking % 3)
-		whole := take(s.Parser(think, true), text, func() int { return len(text) })
-		pieces := take(s.Parser(think, true), text, func() int { return 1 + int(step)%7 })
+		whole := take(s.Parser(think, known), text, func() int { return len(text) })
+		pieces := take(s.Parser(think, known), text, func() int { return 1 + int(step)%7 })
 		require.Equal(t, whole, pieces)
-		plain := take(Style{}.Parser(Closed, false), text, func() int { return 1 })
+		plain := take(Style{}.Parser(Closed, nil), text, func() int { return 1 })
 		require.Equal(t, text, plain.Content)
 		for _, part := range []string{whole.Reasoning, whole.Content} {
 			for _, word := range strings.Fields(part) {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -17,8 +18,10 @@ const (
 // scanner reads the object of a call, {"name": ..., "arguments": ...}, as it comes. Once the name is known the arguments are
 // given out as they are written.
 type scanner struct {
-	opening string // what stood before the object
-	seen    []byte // of the object, while it may turn out to be none
+	opening string   // what stood before the object
+	bare    bool     // without a mark
+	tools   []string // that the call must be of; nil: any
+	seen    []byte   // of the object, while it may turn out to be none
 
 	named  bool
 	calls  []Call // not yet taken
@@ -112,6 +115,9 @@ func (s *scanner) inValue(c byte) bool {
 		var name string
 		if s.named || json.Unmarshal([]byte(value), &name) != nil || name == "" {
 			return s.named
+		}
+		if s.tools != nil && !slices.Contains(s.tools, name) {
+			return false
 		}
 		s.named, s.seen = true, nil
 		s.calls = append(s.calls, Call{Name: name})

@@ -52,7 +52,11 @@ func (s *Server) chatCompletions(c *gin.Context) {
 		}
 		call := newCall(t, &r.Generation, "messages", q, prompt)
 		if style.Reasoning || len(offered) > 0 {
-			call.parser = func() *output.Parser { return style.Parser(thinking, len(offered) > 0) }
+			names := make([]string, len(offered))
+			for i := range offered {
+				names[i] = offered[i].Function.Name
+			}
+			call.parser = func() *output.Parser { return style.Parser(thinking, names) }
 		}
 		call.form = &chatForm{head: call.head("chatcmpl-"), text: t.Text, logprobs: r.Logprobs, top: top, withUsage: call.withUsage}
 		return call, nil

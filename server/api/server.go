@@ -33,6 +33,7 @@ type Options struct {
 	PingInterval time.Duration
 	Loading      func() []Loading // what is being loaded while the server is not ready; may be nil
 	Resident     func() int64     // memory of the process in bytes, for /v1/routes; may be nil
+	Version      string           // of the program
 	Metrics      http.Handler     // answers /metrics; nil: there is no such page
 }
 
@@ -104,6 +105,7 @@ func New(o Options) *Server {
 	g.GET("/v1/models", s.listModels)
 	g.GET("/v1/models/*id", s.showModel) // names may contain slashes
 	g.GET("/v1/routes", s.listRoutes)
+	g.GET("/openapi.json", func(c *gin.Context) { s.write(c, http.StatusOK, openai.Spec(o.Version)) })
 	g.POST("/tokenize", s.tokenize)
 	g.POST("/detokenize", s.detokenize)
 	g.POST("/apply-template", s.applyTemplate)

@@ -194,7 +194,7 @@ func newServer(cfg *config.Config, l *Loader, o Options, m *metrics.Metrics) (*s
 func (s *server) newAPI(cfg *config.Config, l *Loader, o Options) *api.Server {
 	return api.New(api.Options{
 		Log: o.Log, MaxBody: int64(cfg.Server.MaxBody), MaxPrompts: cfg.Batching.MaxLive + cfg.Batching.MaxQueue,
-		RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress, Resident: machine.Resident, Metrics: s.metrics.Handler(),
+		RequestTimeout: time.Duration(cfg.Server.RequestTimeout), Loading: l.Progress, Resident: machine.Resident, Metrics: s.metrics.Handler(), Version: o.Version,
 	})
 }
 

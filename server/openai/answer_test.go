@@ -16,7 +16,7 @@ func keys(m map[string]rule) []string { return slices.Sorted(maps.Keys(m)) }
 // The texts are the shapes of the OpenAI API reference; fields that are null there must be null here, not left out.
 func TestShapes(t *testing.T) {
 	stop := "stop"
-	angled, empty := "<hi>", ""
+	angled, hi, empty := "<hi>", "hi", ""
 	head := Head{ID: "x", Object: "o", Created: 5, Model: "m", SystemFingerprint: "fp"}
 	const headText = `{"id":"x","object":"o","created":5,"model":"m","system_fingerprint":"fp",`
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestShapes(t *testing.T) {
 			headText + `"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}`,
 		},
 		{
-			ChatChunk{Head: head, Choices: []ChatDelta{{Delta: Delta{Content: &angled}}}, Usage: &OptUsage{}},
+			ChatChunk{Head: head, Choices: []ChatDelta{{Delta: Delta{Content: &hi}}}, Usage: &OptUsage{}},
 			headText + `"choices":[{"index":0,"delta":{"content":"hi"},"logprobs":null,"finish_reason":null}],"usage":null}`,
 		},
 		{
