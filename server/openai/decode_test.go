@@ -174,7 +174,6 @@ func TestChatRefused(t *testing.T) {
 		{chat(`"metadata":{"a":1}`), "metadata", CodeInvalidType, "expected an object of strings"},
 		{chat(`"user":5`), "user", CodeInvalidType, "expected a string, found a number"},
 		{chat(`"stream":true,"stream_options":{"include_obfuscation":true}`), "stream_options.include_obfuscation", CodeUnsupportedValue, "not supported"},
-		{`{"model":"m","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c"}]}]}`, "messages[0].tool_calls", CodeUnsupported, "tool calls are not supported"},
 		{`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"x"}}]}]}`, "messages[0].content[1].type", CodeUnsupportedValue, "content of type image_url is not supported"},
 		// unknown
 		{chat(`"temprature":1`), "temprature", CodeUnknownParameter, "unknown field; did you mean temperature?"},
