@@ -78,6 +78,9 @@ func (s *specs) operation(o operation) map[string]any {
 		"429": "too many requests of this client", "503": "loading, busy or shutting down"} {
 		if o.request != nil || status == "503" || status == "404" && o.parameter != "" {
 			responses[status] = body(failure, description)
+			if o.answer == (struct{}{}) { // a probe's own
+				responses[status] = body(map[string]any{"type": "object"}, description)
+			}
 		}
 	}
 	op := map[string]any{"summary": o.summary, "responses": responses}
