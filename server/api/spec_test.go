@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestSpecHasEveryPath(t *testing.T) {
 	require.True(t, ok)
 	n := 0
 	for _, route := range engine.Routes() {
-		if route.Method == "HEAD" || route.Path == "/" || strings.HasPrefix(route.Path, web.Prefix) { // the web page
+		if route.Method == http.MethodHead || route.Path == "/" || strings.HasPrefix(route.Path, web.Prefix) { // the web page
 			continue
 		}
 		path := strings.Replace(route.Path, "*id", "{model}", 1)
