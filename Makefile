@@ -77,11 +77,12 @@ library: prerequisites
 NVCC ?= $(BUILD)/cuda-venv/bin/nvcc
 CUDA_ARCHITECTURES ?= 80;86;89;90;120
 CUDA := $(BUILD)/cuda
+CUDA_STRICT ?= OFF
 
 .PHONY: cuda
 cuda: cuda-compiler ## Build libtokenrouter-cuda, for CUDA_ARCHITECTURES
 	cmake -S . -B $(CUDA) -G Ninja -DCMAKE_BUILD_TYPE=Release -DTR_CUDA=ON -DTR_NVCC="$(abspath $(NVCC))" \
-		-DTR_CUDA_ARCHITECTURES="$(CUDA_ARCHITECTURES)" -DTR_BUILD_TESTS=OFF -DTR_BUILD_FUZZ=OFF --log-level=NOTICE
+		-DTR_CUDA_ARCHITECTURES="$(CUDA_ARCHITECTURES)" -DTR_CUDA_STRICT=$(CUDA_STRICT) -DTR_BUILD_TESTS=OFF -DTR_BUILD_FUZZ=OFF --log-level=NOTICE
 	cmake --build $(CUDA) --parallel $(JOBS) --target tokenrouter-cuda
 
 .PHONY: cuda-compiler
@@ -91,7 +92,7 @@ cuda-compiler: prerequisites
 # Two architectures: that kernels compile for a GPU, with warnings as errors. What they compute is tested on the emulation, by ctest.
 .PHONY: test-cuda
 test-cuda: ## Compile the CUDA library for two architectures
-	$(MAKE) --no-print-directory cuda CUDA=$(BUILD)/cuda-test CUDA_ARCHITECTURES="80;90"
+	$(MAKE) --no-print-directory cuda CUDA=$(BUILD)/cuda-test CUDA_ARCHITECTURES="80;90" CUDA_STRICT=ON
 
 .PHONY: native
 native: library ## Build the native library with its tests

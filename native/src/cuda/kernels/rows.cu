@@ -80,6 +80,7 @@ template <class F> __device__ __forceinline__ float add_products(float sum, cons
     if constexpr (F::kUnit == 32) {
         return add_units_32<F>(sum, entries, blocks);
     } else {
+#pragma unroll 1
         for (int64_t b = 0; b < blocks; b += 8) {
             const int64_t u = (b0 + b) / 8;
             sum = add_unit_256<F>(sum, entries + 2 * b, row + p.m.params_at + u * F::kParams, view.sums(column) + 16 * u, view.scales(column)[u]);
@@ -88,7 +89,7 @@ template <class F> __device__ __forceinline__ float add_products(float sum, cons
     }
 }
 
-template <class F, int kColumns> __global__ void __launch_bounds__(32 * kWarps) rows_kernel(Product p, QuantizedView view) {
+template <class F, int kColumns> __global__ void __launch_bounds__(32 * kWarps, 4) rows_kernel(Product p, QuantizedView view) {
     TR_SHARED(Entry, entries, kRows * kColumns * kEntries);
     const Part part = part_of(p);
     const int64_t first_row = int64_t{blockIdx.x} * kRows, blocks = p.m.cols / 32;
@@ -98,8 +99,11 @@ template <class F, int kColumns> __global__ void __launch_bounds__(32 * kWarps) 
     const bool sums = own < kRows * kColumns && own_row < p.m.rows && own_column < part.n;
     float sum = 0;
     for (int64_t b0 = 0; b0 < blocks; b0 += kBlocks * kRounds) {
+        // Unrolled further, the loads of all rounds would be in flight at once, and registers be spilled.
+#pragma unroll 1
         for (int r = warp_id(); r < kRows && first_row + r < p.m.rows; r += kWarps) {
             const uint8_t *row = p.m.data + (first_row + r) * p.m.row_bytes;
+#pragma unroll 2
             for (int round = 0; round < kRounds && b0 + round * kBlocks < blocks; round++) {
                 for (int c = 0; c < kColumns && c < part.n; c++)
                     leave_products<F>(p, view, row, part.first + c, b0 + round * kBlocks, entries + (r * kColumns + c) * kEntries + round * kBlocks * 2);
