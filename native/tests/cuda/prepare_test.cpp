@@ -50,12 +50,24 @@ void check_forms(const std::vector<float> &x, int64_t n, int64_t k, const std::v
         }
         for (int64_t b = 0; b < k / 32; b++) CHECK_CASE(same(q32.at(c, b / 2)->d[b % 2], of32.scales(c)[b]), what);
         for (int64_t b = 0; b < (k + 255) / 256; b++) CHECK_CASE(same(q256.at(c, b)->d, of256.scales(c)[b]), what);
-        for (const cuda::QuantizedView &view : {of32, of256}) {
-            for (int64_t s = 0; s < k / 16; s++) {
+        const auto check_sums = [&](const cuda::QuantizedView &view, int64_t part, int64_t from, int64_t to) {
+            for (int64_t s = from / 16; s < to / 16; s++) {
                 int32_t sum = 0;
-                for (int64_t i = 16 * s; i < 16 * s + 16; i++) sum += view.codes(c)[i];
-                CHECK_CASE(sum == view.sums(c)[s], what);
+                for (int64_t i = 16 * s; i < 16 * s + 16; i++) sum += view.codes(c, part)[i];
+                CHECK_CASE(sum == view.sums(c, part)[s], what);
             }
+        };
+        check_sums(of32, 0, 0, k);
+        check_sums(of256, 0, 0, k);
+        const cpu::Remainders remainders = cpu::view_remainders(acts, n, k);
+        for (int64_t b = 0; b < (k + 255) / 256; b++) {
+            const bool there = remainders.mark(c, b) >> b % cpu::Remainders::kBlocksPerMark & 1;
+            CHECK_CASE(of256.marks(c)[b] == there, what);
+            if (!there) continue;
+            const cpu::RecordQ256 &record = *remainders.records.at(c, b);
+            CHECK_CASE(same_bits(record.q, of256.codes(c, 1) + 256 * b, 256), what);
+            CHECK_CASE(same(record.d, of256.scales(c, 1)[b]), what);
+            check_sums(of256, 1, 256 * b, 256 * b + 256);
         }
     }
 }
@@ -69,6 +81,15 @@ void test_forms() {
             check_forms(x, n, k, gain, "norm " + std::to_string(k));
         }
     }
+    // Blocks with remainders: of one value that is thousands of times the others, of three, with 128 zeros (not enough) and with 129.
+    std::vector<float> massive = normals(random, 2 * 2304);
+    massive[70] = 5000.0f;
+    massive[300] = massive[301] = -(massive[511] = 900.0f);
+    for (size_t i = 1024; i < 1536; i++) massive[i] = i % 2 ? 1.0f : 0.001f;
+    massive[1281] = 0.001f;
+    massive[2304 + 2303] = 8000.0f;
+    check_forms(massive, 2, 2304, {}, "massive activations");
+    check_forms(massive, 2, 2304, normals(random, 2304), "massive activations, normed");
     // Values that quantization treats in ways of their own.
     std::vector<float> odd(1024, 0.0f);
     odd[3] = std::numeric_limits<float>::infinity();

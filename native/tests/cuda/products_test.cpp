@@ -48,13 +48,15 @@ struct Shape {
     int64_t rows, cols, n;
 };
 
-void test_shape(quant::Type type, const Shape &s, Codes codes, bool exact_float) {
+// massive: every other column has a value thousands of times the others, in a block of its own.
+void test_shape(quant::Type type, const Shape &s, Codes codes, bool exact_float, bool massive = false) {
     Random random(static_cast<uint64_t>(type) * 1000 + static_cast<uint64_t>(s.rows * 7 + s.cols * 3 + s.n));
     const FileWeights w = random_weights(random, type, s.rows, s.cols, codes);
     cpu::Pool pool(1);
     const cpu::Matrix expected_m = pack(reference(), pool, w, exact_float), m = on_device(w, exact_float);
     std::vector<float> x = normals(random, static_cast<size_t>(s.n * s.cols));
     for (int64_t i = 0; i < 32; i++) x[static_cast<size_t>(i)] = 0; // a block of zeros
+    for (int64_t c = 0; massive && c < s.n; c += 2) x[static_cast<size_t>(c * s.cols + (c * 300 + 70) % s.cols)] = 4000;
     const cuda::Stream stream;
     const Columns columns(x, s.n, s.cols, m.form(), stream);
     const std::vector<float> bias = normals(random, static_cast<size_t>(s.rows)), out = normals(random, static_cast<size_t>(s.rows * s.n));
@@ -116,6 +118,10 @@ void test_type(quant::Type type) {
     test_shape(type, {19, 512, 3}, Codes::kLargest, false);
     test_shape(type, {19, 512, 11}, Codes::kLargest, false);
     test_shape(type, {7, 256, 2}, Codes::kRandom, true);
+    if (block == 256) {
+        test_shape(type, {19, 768, 3}, Codes::kRandom, false, true);
+        test_shape(type, {21, 768, 11}, Codes::kLargest, false, true);
+    }
 }
 
 } // namespace
@@ -129,6 +135,7 @@ int main() {
         for (const auto type : {tr::quant::Type::Q4_1, tr::quant::Type::Q6_K, tr::quant::Type::Q4_K, tr::quant::Type::F16}) {
             test_shape(type, {33, 512, 3}, Codes::kRandom, false);
             test_shape(type, {33, 512, 10}, Codes::kRandom, false);
+            test_shape(type, {17, 512, 9}, Codes::kRandom, false, true);
             for (const int64_t n : {1, 5}) {
                 test_gate(type, tr::cpu::Gate::kSilu, n);
                 test_gate(type, tr::cpu::Gate::kGelu, n);

@@ -26,21 +26,29 @@ struct MatrixView {
 };
 
 // A column of activations in integers of blocks of `unit` values: k codes, then a float scale per block, then the sum of the codes of
-// every 16 values.
+// every 16 values. With blocks of 256 the same follows for the remainders of blocks that have one (cpu/quantize.h), which is
+// `part` 1, and at last a byte per block: 1 where there is one.
 struct QuantizedView {
     const uint8_t *data;
     int64_t k, unit;
 
+    TR_HOST_DEVICE static constexpr int64_t padded(int64_t k, int64_t unit) { return (k + unit - 1) / unit * unit; }
+    TR_HOST_DEVICE static constexpr int64_t scales_at(int64_t k, int64_t unit) { return in_planes(padded(k, unit)); }
+    TR_HOST_DEVICE static constexpr int64_t sums_at(int64_t k, int64_t unit) { return scales_at(k, unit) + in_planes(padded(k, unit) / unit * 4); }
+    TR_HOST_DEVICE static constexpr int64_t part_bytes(int64_t k, int64_t unit) { return sums_at(k, unit) + in_planes(padded(k, unit) / 16 * 4); }
     TR_HOST_DEVICE static constexpr int64_t bytes(int64_t k, int64_t unit) {
-        const int64_t padded = (k + unit - 1) / unit * unit;
-        return in_planes(padded) + in_planes(padded / unit * 4) + in_planes(padded / 16 * 4);
+        return unit < 256 ? part_bytes(k, unit) : 2 * part_bytes(k, unit) + in_planes(padded(k, unit) / unit);
     }
-    TR_HOST_DEVICE int64_t padded() const { return (k + unit - 1) / unit * unit; }
-    TR_HOST_DEVICE const int8_t *codes(int64_t column) const { return reinterpret_cast<const int8_t *>(data + column * bytes(k, unit)); }
-    TR_HOST_DEVICE const float *scales(int64_t column) const { return reinterpret_cast<const float *>(data + column * bytes(k, unit) + in_planes(padded())); }
-    TR_HOST_DEVICE const int32_t *sums(int64_t column) const {
-        return reinterpret_cast<const int32_t *>(data + column * bytes(k, unit) + in_planes(padded()) + in_planes(padded() / unit * 4));
+
+    TR_HOST_DEVICE const uint8_t *at(int64_t column, int64_t part) const { return data + column * bytes(k, unit) + part * part_bytes(k, unit); }
+    TR_HOST_DEVICE const int8_t *codes(int64_t column, int64_t part = 0) const { return reinterpret_cast<const int8_t *>(at(column, part)); }
+    TR_HOST_DEVICE const float *scales(int64_t column, int64_t part = 0) const {
+        return reinterpret_cast<const float *>(at(column, part) + scales_at(k, unit));
     }
+    TR_HOST_DEVICE const int32_t *sums(int64_t column, int64_t part = 0) const {
+        return reinterpret_cast<const int32_t *>(at(column, part) + sums_at(k, unit));
+    }
+    TR_HOST_DEVICE const uint8_t *marks(int64_t column) const { return at(column, 2); } // with blocks of 256
 };
 
 // Where prepared columns go: NULL for forms that are not wanted.

@@ -15,18 +15,36 @@ __device__ __forceinline__ int32_t sum16(int32_t code) {
     return code;
 }
 
-// Codes of values first + 32i + lane, for i < kBlocks; sums of each 16.
-template <int kBlocks> __device__ __forceinline__ void store_codes(const QuantizedView &to, int64_t column, int64_t first, const Quantizer &q, const float (&v)[kBlocks]) {
-    auto *codes = const_cast<int8_t *>(to.codes(column)) + first;
-    auto *sums = const_cast<int32_t *>(to.sums(column)) + first / 16;
+// Codes of values first + 32i + lane, for i < kBlocks; sums of each 16. Returns how many of this lane's codes are zero.
+template <int kBlocks>
+__device__ __forceinline__ int store_codes(const QuantizedView &to, int64_t column, int64_t part, int64_t first, const Quantizer &q, const float (&v)[kBlocks]) {
+    auto *codes = const_cast<int8_t *>(to.codes(column, part)) + first;
+    auto *sums = const_cast<int32_t *>(to.sums(column, part)) + first / 16;
     const int lane = lane_id();
+    int zeros = 0;
     for (int i = 0; i < kBlocks; i++) {
         const int8_t code = quantize(q, v[i]);
         codes[32 * i + lane] = code;
+        zeros += code == 0;
         const int32_t sum = sum16(code);
         if (lane % 16 == 0) sums[2 * i + lane / 16] = sum;
     }
-    if (lane == 0) const_cast<float *>(to.scales(column))[first / to.unit] = q.scale;
+    if (lane == 0) const_cast<float *>(to.scales(column, part))[first / to.unit] = q.scale;
+    return zeros;
+}
+
+// A block of 256, and its remainder if it keeps one.
+__device__ __forceinline__ void store_256(const QuantizedView &to, int64_t column, int64_t first, const float (&v)[kPer]) {
+    constexpr int kMost = cpu::kMostZeros;
+    const Quantizer q = make_quantizer(v);
+    int zeros = store_codes(to, column, 0, first, q, v);
+    for (int step = 16; step > 0; step /= 2) zeros += __shfl_xor_sync(kAllLanes, zeros, step);
+    const bool kept = zeros > kMost && zeros < 256;
+    if (lane_id() == 0) const_cast<uint8_t *>(to.marks(column))[first / 256] = kept;
+    if (!kept) return;
+    float remainder[kPer];
+    for (int i = 0; i < kPer; i++) remainder[i] = __fmaf_rn(-static_cast<float>(quantize(q, v[i])), q.scale, v[i]);
+    store_codes(to, column, 1, first, make_quantizer(remainder), remainder);
 }
 
 // Values first + 32i + lane of a column, zero beyond k.
@@ -41,10 +59,10 @@ __device__ __forceinline__ void store_forms(const float (&v)[kPer], int64_t colu
         const QuantizedView view{to.q32, k, 32};
         for (int i = 0; i < kPer && first + 32 * i < k; i++) {
             const float one[1] = {v[i]};
-            store_codes(view, column, first + 32 * i, make_quantizer(one), one);
+            store_codes(view, column, 0, first + 32 * i, make_quantizer(one), one);
         }
     }
-    if (to.q256) store_codes(QuantizedView{to.q256, k, 256}, column, first, make_quantizer(v), v);
+    if (to.q256) store_256(QuantizedView{to.q256, k, 256}, column, first, v);
 }
 
 __global__ void __launch_bounds__(kThreads) prepare_kernel(const float *x, int64_t k, Forms to) {

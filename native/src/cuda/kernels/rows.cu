@@ -1,8 +1,8 @@
 // Products of quantized matrices with few columns: what limits them is reading the weights. A warp reads a row, eight blocks of 32 at a
 // time, and leaves each block's dot product and scale in shared memory; then a thread per row and column adds them up in order.
 #include "cuda/kernels/finish.h"
-#include "cuda/kernels/formats.h"
 #include "cuda/kernels/products.h"
+#include "cuda/kernels/unit.h"
 
 namespace tr::cuda {
 
@@ -12,10 +12,6 @@ constexpr int kWarps = 4, kRows = 8;             // of a block
 constexpr int kBlocks = 8;                       // of 32 weights, that a warp multiplies at once
 constexpr int kRounds = 8;                       // of these before the sums are taken
 constexpr int kEntries = kBlocks * kRounds * 2;  // per row and column: two for each block of 32
-
-struct Entry {
-    float value, scale; // to be multiplied and added
-};
 
 // The entries of round `first` of a row: kBlocks blocks from block b0 on.
 template <class F> __device__ __forceinline__ void leave_products(const Product &p, const QuantizedView &view, const uint8_t *row, int64_t column, int64_t b0, Entry *entries) {
@@ -41,11 +37,8 @@ template <class F> __device__ __forceinline__ void leave_products(const Product 
         const float dx = view.scales(column)[u];
         to[0] = {static_cast<float>(first + second) * dx, F::d(params)};
         if constexpr (F::kMin) to[1] = {static_cast<float>(view.sums(column)[2 * u] + view.sums(column)[2 * u + 1]) * dx, F::m(params)};
-    } else if constexpr (F::kBlock == 32) {
-        to[0] = {static_cast<float>(first + second), static_cast<float>(F::scale(params, j))};
     } else {
-        to[0] = {static_cast<float>(first), static_cast<float>(F::scale(params, 2 * j))};
-        to[1] = {static_cast<float>(second), static_cast<float>(F::scale(params, 2 * j + 1))};
+        set_entries<F>(to, first, second, params, j);
     }
 }
 
@@ -55,24 +48,6 @@ template <class F> __device__ __forceinline__ float add_units_32(float sum, cons
         if constexpr (F::kMin) sum = __fmaf_rn(entries[2 * b + 1].value, entries[2 * b + 1].scale, sum);
     }
     return sum;
-}
-
-template <class F> __device__ __forceinline__ float add_unit_256(float sum, const Entry *entries, const uint8_t *params, const int32_t *sums, float dx) {
-    float scaled = 0;
-    for (int j = 0; j < 8; j++) {
-        scaled = __fmaf_rn(entries[2 * j].value, entries[2 * j].scale, scaled);
-        if constexpr (F::kBlock == 16) scaled = __fmaf_rn(entries[2 * j + 1].value, entries[2 * j + 1].scale, scaled);
-    }
-    float block = scaled * F::d(params);
-    if constexpr (F::kMin) {
-        int32_t mins = 0;
-        for (int j = 0; j < 8; j++) {
-            if constexpr (F::kBlock == 32) mins += F::min(params, j) * (sums[2 * j] + sums[2 * j + 1]);
-            else mins += F::min(params, 2 * j) * sums[2 * j] + F::min(params, 2 * j + 1) * sums[2 * j + 1];
-        }
-        block = __fmaf_rn(-static_cast<float>(mins), F::dmin(params), block);
-    }
-    return __fmaf_rn(block, dx, sum);
 }
 
 template <class F> __device__ __forceinline__ float add_products(float sum, const Product &p, const QuantizedView &view, const uint8_t *row, int64_t column, int64_t b0, int64_t blocks,
@@ -117,7 +92,9 @@ template <class F, int kColumns> __global__ void __launch_bounds__(32 * kWarps, 
         }
         __syncthreads();
     }
-    if (sums) finish(p, own_row, part.first + own_column, whole_pairs<F>(sum, p.m.cols));
+    if (!sums) return;
+    sum = add_remainders<F>(sum, p.m, view, own_row, part.first + own_column);
+    finish(p, own_row, part.first + own_column, whole_pairs<F>(sum, p.m.cols));
 }
 
 template <class F, int kColumns> void launch_rows(const Product &p, const QuantizedView &x, cudaStream_t stream) {

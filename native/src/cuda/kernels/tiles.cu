@@ -1,8 +1,8 @@
 // Products of quantized matrices with several columns, by the tensor cores: exact integer sums of a block, scaled and added up in float
 // in the order of the blocks. A warp has 16 rows and all of their blocks, so the order is that of one column alone.
 #include "cuda/kernels/finish.h"
-#include "cuda/kernels/formats.h"
 #include "cuda/kernels/products.h"
+#include "cuda/kernels/unit.h"
 
 namespace tr::cuda {
 
@@ -140,7 +140,9 @@ template <class F, int kTiles> __global__ void __launch_bounds__(32 * kWarps) ti
     for (int tile = 0; tile < kTiles; tile++) {
         for (int e = 0; e < 4; e++) {
             const int64_t row = at.row[e / 2], column = at.column[tile][e % 2];
-            if (row < p.m.rows && column < at.part.n) finish(p, row, at.part.first + column, whole_pairs<F>(sum[tile][e], p.m.cols));
+            if (row >= p.m.rows || column >= at.part.n) continue;
+            const float all = add_remainders<F>(sum[tile][e], p.m, view, row, at.part.first + column);
+            finish(p, row, at.part.first + column, whole_pairs<F>(all, p.m.cols));
         }
     }
 }
