@@ -14,6 +14,18 @@ var (
 	ErrInvalid       = errors.New("invalid request")
 )
 
+// HeadError is what Submit's error wraps, beside ErrInvalid, where the route cannot have the algorithm that a request asks for, because
+// that needs a router head which the route does not have.
+type HeadError struct {
+	Err error // the particulars
+}
+
+// Error implements error.
+func (e *HeadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the particulars.
+func (e *HeadError) Unwrap() error { return e.Err }
+
 // ModelError is what Event.Err holds when a model could not go on with a request: its runner failed, its algorithm
 // misbehaved, or a message did not fit.
 type ModelError struct {

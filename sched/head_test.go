@@ -106,6 +106,8 @@ func TestHeadsOfRequests(t *testing.T) {
 	} {
 		require.ErrorIs(t, err, sched.ErrInvalid)
 		require.ErrorContains(t, err, want)
+		var head *sched.HeadError
+		require.ErrorAs(t, err, &head)
 	}
 }
 

@@ -66,7 +66,7 @@ func (t *target) algorithmFor(name string, p router.Params) (router.Algorithm, e
 		}
 		if role.Needs.Head {
 			if err := t.checkHead(name, i); err != nil {
-				return nil, err
+				return nil, &HeadError{err}
 			}
 		}
 		if role.Needs.Top < 0 || role.Needs.Top > maxTop {

@@ -83,8 +83,11 @@ func printPs(w io.Writer, url string, l *openai.RouteList) error {
 	for i := range l.Models {
 		m := &l.Models[i]
 		weights, kv := "?", fmt.Sprintf("%d tokens", m.KV.Capacity)
-		if m.Memory != nil {
+		switch {
+		case m.Memory != nil:
 			weights, kv = fetch.Size(int64(m.Memory.Weights)), fmt.Sprintf("%s, %s", fetch.Size(int64(m.Memory.KV)), kv)
+		case m.KV.Capacity == 0: // a model that is loaded has room for some tokens
+			weights, kv = "unloaded", "none"
 		}
 		rows = append(rows, []any{m.ID, weights, kv, fmt.Sprintf("%.0f%%", 100*m.KV.Usage), m.Waiting, m.Running, m.Pending, fmt.Sprintf("%d tokens", m.Tokens)})
 	}

@@ -106,11 +106,10 @@ func unrendered(t *Target, err error) *openai.Error {
 	var no *models.NoChatError
 	switch {
 	case errors.As(err, &input):
-		param := input.Field
-		if !strings.HasPrefix(param, "messages") && !strings.HasPrefix(param, "tools") {
-			param = "chat_template_kwargs"
+		if !strings.HasPrefix(input.Field, "messages") && !strings.HasPrefix(input.Field, "tools") {
+			return openai.Invalid("chat_template_kwargs", openai.CodeInvalidValue, "%v", input)
 		}
-		return openai.Invalid(param, openai.CodeInvalidValue, "%v", input)
+		return openai.Invalid(input.Field, openai.CodeInvalidValue, "%v", input.Err)
 	case errors.As(err, &raised):
 		return openai.Invalid("messages", openai.CodeInvalidValue, "%v", raised)
 	case errors.As(err, &no):

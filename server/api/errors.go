@@ -62,7 +62,10 @@ func failure(err error) *openai.Error {
 // refused turns an error of Engine.Submit into one of the API. Param is the field of the prompt.
 func refused(err error, t *Target, param string) *openai.Error {
 	var full *sched.QueueFullError
+	var head *sched.HeadError
 	switch {
+	case errors.As(err, &head):
+		return openai.Invalid("routing.algorithm", openai.CodeInvalidValue, "%v", head)
 	case errors.Is(err, sched.ErrTooLong):
 		return openai.Invalid(param, openai.CodeContextLength, "%v", err)
 	case errors.As(err, &full) && full.Own:

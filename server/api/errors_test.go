@@ -151,6 +151,8 @@ func TestEngineRefuses(t *testing.T) {
 		{fmt.Errorf("%w: the KV cache holds 64 tokens", sched.ErrTooLong), 400, "messages", "context_length_exceeded", "the KV cache holds 64 tokens", ""},
 		{sched.ErrClosed, 503, "", "shutting_down", "shutting down", "5"},
 		{fmt.Errorf("%w: odd", sched.ErrInvalid), 400, "", "invalid_value", "odd", ""},
+		{fmt.Errorf("%w: %w", sched.ErrInvalid, &sched.HeadError{Err: errors.New("there is no head")}), 400, "routing.algorithm", "invalid_value",
+			"routing.algorithm: there is no head", ""},
 		{sched.ErrUnknownTarget, 404, "model", "model_not_found", "not served any more", ""},
 		{errors.New("boom"), 500, "", "internal_error", "boom", ""},
 	} {

@@ -173,8 +173,8 @@ func TestConversationReachesTheTemplate(t *testing.T) {
 		param, says string
 	}{
 		{&chat.RaisedError{Message: "roles must alternate"}, 400, `"messages"`, "roles must alternate"},
-		{&chat.InputError{Field: "messages[2].content", Err: fmt.Errorf("is odd")}, 400, `"messages[2].content"`, "is odd"},
-		{&chat.InputError{Field: "template variable messages", Err: fmt.Errorf("is set by the server")}, 400, `"chat_template_kwargs"`, "is set by the server"},
+		{&chat.InputError{Field: "messages[2].content", Err: fmt.Errorf("is odd")}, 400, `"messages[2].content"`, `"messages[2].content: is odd"`},
+		{&chat.InputError{Field: "template variable messages", Err: fmt.Errorf("is set by the server")}, 400, `"chat_template_kwargs"`, `"chat_template_kwargs: template variable messages: is set by the server"`},
 		{&models.NoChatError{Path: "/secret", Err: models.ErrNoTemplate}, 400, `"model"`, "cannot chat: the file has no chat template (tokenizer.chat_template). Use /v1/completions"},
 		{&models.NoChatError{Path: "/secret", Err: errors.New("chat template: line 3: no")}, 400, `"model"`, "cannot chat: chat template: line 3: no. Use /v1/completions"},
 		{fmt.Errorf("the template panics"), 500, "null", "the template panics"},

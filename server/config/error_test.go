@@ -23,6 +23,8 @@ func TestMistakes(t *testing.T) {
 		{"unknown and unlike all", twoModels + "server:\n  xyz: 1\n", "f.yaml:6:3: server.xyz: unknown key; known here: api_key_file, api_keys, cors_origins, idle_unload, listen, log_format, log_level, max_body, request_timeout, shutdown_timeout, tls"},
 		{"no path", "\nmodels:\n  - name: a\n", "f.yaml:3:5: models[0].path: missing; it is required"},
 		{"path empty", "\nmodels:\n  - {name: a, path: ''}\n", "f.yaml:3:21: models[0].path: is empty"},
+		{"key too short", twoModels + "server: {api_keys: [seven77]}\n", "f.yaml:5:21: server.api_keys[0]: has 7 characters; at least 8 needed"},
+		{"key empty", twoModels + "server: {api_keys: ['']}\n", "f.yaml:5:21: server.api_keys[0]: is empty"},
 		{"name a number", "\nmodels:\n  - {name: 5, path: x}\n", "f.yaml:3:12: models[0].name: expected string, found number"},
 		{"name with a space", "\nmodels:\n  - {name: a b, path: x}\n", `f.yaml:3:12: models[0].name: "a b" is not a name: 1 to 128 letters, digits and . _ : / -, the first a letter or digit`},
 		{"context too small", "\nmodels:\n  - {name: a, path: x, context: 8}\n", "f.yaml:3:33: models[0].context: 8 is too small; the least is 16"},

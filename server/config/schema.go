@@ -170,7 +170,10 @@ func reword(k jsonschema.ErrorKind) string {
 	case *kind.MinItems:
 		return fmt.Sprintf("%d given; at least %d needed", k.Got, k.Want)
 	case *kind.MinLength:
-		return "is empty"
+		if k.Got == 0 {
+			return "is empty"
+		}
+		return fmt.Sprintf("has %d characters; at least %d needed", k.Got, k.Want) // not the text: it may be a key
 	case *kind.UniqueItems:
 		return fmt.Sprintf("entries %d and %d are the same", k.Duplicates[0]+1, k.Duplicates[1]+1)
 	default:
