@@ -8,9 +8,8 @@ import (
 )
 
 // Perplexity reads the tokens in windows of windowTokens, each from nothing, and returns exp of the mean negative log-likelihood
-// of every token of a window but the first, and how many these were. Windows are long, since what a model says after its very first
-// token is no measure of it: some have activations there, thousands of times the usual ones, that a block of integers cannot hold
-// together with others.
+// of every token of a window but the first, and how many these were. Windows are long: after the first few tokens of one, little is known
+// and anything can follow, in any arithmetic.
 func (e *Engine) Perplexity(ids []int32) (perplexity float64, tokens int, err error) {
 	var sum float64
 	for len(ids) > 1 {
