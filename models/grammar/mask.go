@@ -20,12 +20,11 @@ func (g *Grammar) mask(c *config) {
 		for i, w := range b.mask {
 			mask[i] |= w
 		}
-		if s.parent == nil {
-			continue
-		}
-		rest := g.below(s.parent)
-		for _, at := range b.exits {
-			g.walk(at, rest, mask, nil)
+		if s.parent != nil {
+			rest := g.below(s.parent)
+			for _, at := range b.exits {
+				g.walk(at, rest, mask, nil)
+			}
 		}
 		if g.exhausted() {
 			g.forget()
