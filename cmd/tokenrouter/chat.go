@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tokenrouter/tokenrouter/models/chat"
+	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/api"
 	"github.com/tokenrouter/tokenrouter/server/app"
@@ -185,9 +187,14 @@ func (c *conversation) model(name string) error {
 		c.q.model = old
 		return err
 	}
+	said := name + " answers from now on"
+	if c.q.thresholdSet && c.q.algorithm == "" && t.Algorithm != c.target.Algorithm { // a number means something else to another algorithm
+		c.q.thresholdSet = false
+		said += ", with its own threshold"
+	}
 	c.target = t
 	showLegend(c.cmd, t, c.q.noColour)
-	say(c.aside, name+" answers from now on")
+	say(c.aside, said)
 	return nil
 }
 
@@ -198,8 +205,21 @@ func (c *conversation) threshold(text string) error {
 		return nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v >= 0 && v <= 1) {
-		return fmt.Errorf("/threshold: %q is not a number from 0 to 1", text)
+	if err != nil {
+		return fmt.Errorf("/threshold: %q is not a number", text)
+	}
+	name := cmp.Or(c.q.algorithm, c.target.Algorithm)
+	params := c.q.params
+	if name == c.target.Algorithm {
+		params = c.target.Params.Override(params)
+	}
+	params.Threshold = &v
+	algorithm, err := router.Lookup(name)
+	if err == nil {
+		err = router.Check(algorithm, len(c.target.Models), params)
+	}
+	if err != nil {
+		return fmt.Errorf("/threshold: %w", err)
 	}
 	c.q.threshold, c.q.thresholdSet = v, true
 	say(c.aside, "the threshold is "+text+" from now on")

@@ -25,10 +25,12 @@ func TestConversation(t *testing.T) {
 	joined, _ := talk(`the \`, "sea")
 	require.NotEqual(t, alone, joined, "a line break is part of the prompt")
 
-	_, aside := talk("/help", "/model", "/model large", "/model x", "/threshold 2", "/threshold 0.5", "/threshold", "/system be brief", "", "/nothing", "the sea", "/bye", "the sea")
+	_, aside := talk("/help", "/model", "/threshold 2", "/threshold NaN", "/threshold x", "/threshold", "/threshold 0.5", "/model large", "/model x", "/threshold 0.25",
+		"/system be brief", "", "/nothing", "the sea", "/bye", "the sea")
 	for _, want := range []string{
-		"/clear             forget", "* routed: small, large", "large answers from now on", `there is no "x"; there are: routed, small, large`,
-		`/threshold: "2" is not a number from 0 to 1`, "the threshold is 0.5 from now on", "the route's own threshold holds",
+		"/clear             forget", "* routed: small, large", "large answers from now on, with its own threshold", `there is no "x"; there are: routed, small, large`,
+		`/threshold: algorithm "r-stitch": threshold is a normalised entropy, from 0 to 1, not 2`, "from 0 to 1, not NaN",
+		`/threshold: "x" is not a number`, `/threshold: algorithm "single" takes no threshold`, "the threshold is 0.5 from now on", "the route's own threshold holds",
 		"begins anew with that system message", "there is no command /nothing",
 	} {
 		require.Contains(t, aside, want)

@@ -50,6 +50,9 @@ func Resolve(arg string, getenv func(string) string) ([]Source, error) {
 		if _, err := os.Stat(arg); err == nil {
 			return nil, fmt.Errorf("%s is a file on this machine: serve it by its path, it needs no download", arg)
 		}
+		if strings.Contains(arg, "://") {
+			return nil, fmt.Errorf("%q: URLs begin with https:// or http://", arg)
+		}
 		return nil, fmt.Errorf("%q is no name of the catalogue; for a file on a hub write %s%s", arg, scheme, arg)
 	}
 	models, err := catalogue.LookUp(arg)

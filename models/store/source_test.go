@@ -65,6 +65,7 @@ func TestResolveMistakes(t *testing.T) {
 	for arg, want := range map[string]string{
 		"qwen3-8c":                         `no model or pair called "qwen3-8c"; did you mean qwen3-8b?`,
 		"":                                 `no model or pair called ""`,
+		"ftp://host/a.gguf":                `"ftp://host/a.gguf": URLs begin with https:// or http://`,
 		"hf:a/b":                           "is not hf:OWNER/REPO/FILE.gguf",
 		"hf:a/b/../../c.gguf":              "is not hf:OWNER/REPO/FILE.gguf",
 		"hf:a//c.gguf":                     "is not hf:",
