@@ -52,7 +52,7 @@ var required = map[string][]string{
 	"DetokenizeRequest": {"tokens"}, "TemplateRequest": {"messages"}, "ResponseFormat": {"type"},
 }
 
-// limits are of fields, wherever they stand.
+// limits are of fields of requests, wherever they stand. Fields of answers may have the same names, and other types.
 var limits = map[string][2]float64{
 	"temperature": {0, 2}, "top_p": {0, 1}, "min_p": {0, 1}, "presence_penalty": {-2, 2}, "frequency_penalty": {-2, 2}, "n": {1, MaxChoices},
 	"top_logprobs": {0, MaxTopLogprobs}, "alternatives": {0, MaxTopLogprobs}, "large_share": {0, 1},
@@ -170,7 +170,7 @@ func (s *specs) object(t reflect.Type) map[string]any {
 
 func (s *specs) properties(t reflect.Type) map[string]any {
 	properties := map[string]any{}
-	s.collect(t, properties)
+	s.collect(t, required[t.Name()], properties)
 	o := map[string]any{"type": "object", "properties": properties}
 	if list := required[t.Name()]; list != nil {
 		o["required"] = list
@@ -178,18 +178,24 @@ func (s *specs) properties(t reflect.Type) map[string]any {
 	return o
 }
 
-// collect adds the fields of a struct, those of embedded ones included.
-func (s *specs) collect(t reflect.Type, into map[string]any) {
+// collect adds the fields of a struct, those of embedded ones included. Needed are those that must be there: null is no value of them.
+func (s *specs) collect(t reflect.Type, needed []string, into map[string]any) {
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && f.Type.Kind() == reflect.Pointer:
-			s.collect(f.Type.Elem(), into)
+			s.collect(f.Type.Elem(), needed, into)
 		case f.Anonymous:
-			s.collect(f.Type, into)
+			s.collect(f.Type, needed, into)
+		case s.nullable && slices.Contains(needed, name):
+			held := f.Type
+			if held.Kind() == reflect.Pointer {
+				held = held.Elem()
+			}
+			into[name] = s.schema(held)
 		case name != "" && name != "-":
 			schema := s.schema(f.Type)
-			if l, ok := limits[name]; ok {
+			if l, ok := limits[name]; ok && s.nullable {
 				number := map[string]any{"minimum": l[0], "maximum": l[1], "type": "number"}
 				if f.Type == reflect.TypeFor[*Int]() {
 					number["type"] = "integer"

@@ -49,15 +49,26 @@ func TestSpec(t *testing.T) {
 	for _, body := range []string{completion(""), `{"model":"m","prompt":[1,2]}`, `{"model":"m","prompt":[[1],[2]],"logprobs":3}`} {
 		require.NoError(t, check("CompletionRequest", body), body)
 	}
-	for _, body := range []string{`{}`, `{"model":"m"}`, chat(`"temperature":3`), chat(`"temperature":"a"`), chat(`"n":0`), chat(`"stop":1`), chat(`"tool_choice":"x"`)} {
+	for _, body := range []string{`{}`, `{"model":"m"}`, chat(`"temperature":3`), chat(`"temperature":"a"`), chat(`"n":0`), chat(`"stop":1`), chat(`"tool_choice":"x"`),
+		`{"model":null,"messages":[{"role":"user","content":"a"}]}`, `{"model":"m","messages":null}`, `{"model":"m","messages":[{"role":null,"content":"a"}]}`} {
 		_, err := DecodeChat([]byte(body), MaxChoices)
 		require.Error(t, err, body)
 		require.Error(t, check("ChatRequest", body), body)
 	}
-	hi := "hi"
-	answer, err := Marshal(ChatCompletion{Choices: []ChatChoice{{Message: ChatMessage{Role: "assistant", Content: &hi}}}, Routing: &Routing{}})
-	require.NoError(t, err)
-	require.NoError(t, check("ChatCompletion", string(answer)))
+	hi, likely := "hi", TokenLogprob{Token: "hi", Logprob: -1, Bytes: []int{104, 105}}
+	for name, answer := range map[string]any{
+		"ChatCompletion": ChatCompletion{
+			Choices: []ChatChoice{{Message: ChatMessage{Role: "assistant", Content: &hi},
+				Logprobs: &ChatLogprobs{Content: []ChatLogprob{{TokenLogprob: likely, TopLogprobs: []TokenLogprob{likely}}}}}},
+			Routing: &Routing{Trace: []TraceToken{{Token: "hi", Alternatives: []Alternative{{Token: "hi", Logprob: -1}}}}},
+		},
+		"Completion": Completion{Choices: []CompletionChoice{{Text: "hi", Logprobs: &CompletionLogprobs{
+			TextOffset: []int{0}, Tokens: []string{"hi"}, TokenLogprobs: []float64{-1}, TopLogprobs: []map[string]float64{{"hi": -1}}}}}},
+	} {
+		text, err := Marshal(answer)
+		require.NoError(t, err)
+		require.NoError(t, check(name, string(text)), string(text))
+	}
 }
 
 func mapKeys(v any) func(func(string) bool) {
