@@ -1,6 +1,7 @@
 """JSON, tools and several answers through the official client, on the real pair."""
 
 import json
+import urllib.request
 
 import pytest
 from serving import ROUTE, SMALL
@@ -54,14 +55,25 @@ def test_a_streamed_call_is_the_same_in_pieces(client):
     assert (name, arguments, finish) == (whole.function.name, whole.function.arguments, "tool_calls")
 
 
-def test_an_answer_of_a_tool_is_read(client):
-    answer = client.chat.completions.create(model=ROUTE, temperature=0, max_tokens=60, tools=WEATHER, tool_choice="none", messages=[
-        {"role": "user", "content": "What is the weather in Bonn?"},
-        {"role": "assistant", "content": None, "tool_calls": [
-            {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Bonn", "unit": "celsius"}'}}]},
-        {"role": "tool", "tool_call_id": "call_1", "content": "17 degrees and rain"}])
-    assert answer.choices[0].message.tool_calls is None
-    assert "17" in answer.choices[0].message.content
+def test_an_answer_of_a_tool_is_part_of_the_prompt(client, server):
+    def conversation(weather):
+        return [{"role": "user", "content": "What is the weather in Bonn?"},
+                {"role": "assistant", "content": None, "tool_calls": [
+                    {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Bonn", "unit": "celsius"}'}}]},
+                {"role": "tool", "tool_call_id": "call_1", "content": weather}]
+
+    def answer(weather):
+        return client.chat.completions.create(model=ROUTE, temperature=0, max_tokens=4, tools=WEATHER, tool_choice="none", messages=conversation(weather))
+
+    short, long = answer("17 degrees"), answer("17 degrees and rain all day long")
+    assert short.choices[0].message.tool_calls is None and short.choices[0].message.content
+    assert long.usage.prompt_tokens == short.usage.prompt_tokens + 5  # " and rain all day long"
+    body = json.dumps({"model": ROUTE, "messages": conversation("17 degrees")}).encode()
+    request = urllib.request.Request(f"{server.url}/apply-template", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as response:
+        prompt = json.load(response)["prompt"]
+    assert "<tool_response>\n17 degrees\n</tool_response>" in prompt
+    assert '{"name": "get_weather", "arguments": {"city": "Bonn", "unit": "celsius"}}' in prompt
 
 
 def test_several_answers(client):
