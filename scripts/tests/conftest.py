@@ -1,9 +1,11 @@
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 
 SCRIPTS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(SCRIPTS))  # as it is when a script is run
 
 
 def script(name: str):
