@@ -216,7 +216,7 @@ func TestHalfARequestDoesNotHoldUpTheEnd(t *testing.T) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = io.WriteString(conn, "POST /v1/completions HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n")
+	_, err = io.WriteString(conn, "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n")
 	require.NoError(t, err)
 	in := bufio.NewReader(conn)
 	line, err := in.ReadString('\n')

@@ -93,6 +93,11 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if d.cors(w, r) {
 		return
 	}
+	if err := d.foreign(r); err != nil {
+		f.log.Warn().Str("path", r.URL.Path[:min(len(r.URL.Path), 100)]).Str("client", r.RemoteAddr).Err(err).Msg("request of a web page refused")
+		forbid(w, err)
+		return
+	}
 	if !public(r) && !d.admits(r) {
 		f.log.Warn().Str("path", r.URL.Path[:min(len(r.URL.Path), 100)]).Str("client", r.RemoteAddr).Msg("request without a valid API key refused")
 		refuse(w)
@@ -157,7 +162,7 @@ func (d *door) cors(w http.ResponseWriter, r *http.Request) (answered bool) {
 	h := w.Header()
 	h.Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
-	if origin == "" || !slices.Contains(d.origins, "*") && !slices.Contains(d.origins, origin) {
+	if origin == "" || !d.trusts(origin) {
 		return false
 	}
 	h.Set("Access-Control-Allow-Origin", origin)

@@ -34,6 +34,7 @@ const (
 	CodeTimeout             = "timeout"         // of the answer
 	CodeRequestTimeout      = "request_timeout" // of the client, which stalled
 	CodeInvalidAPIKey       = "invalid_api_key"
+	CodeForbiddenOrigin     = "forbidden_origin" // of a web page
 	CodeInternal            = "internal_error"
 )
 
