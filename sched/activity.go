@@ -27,6 +27,16 @@ func (g *group) done(n int) {
 
 func (g *group) quiet() bool { return g.active.Load() == 0 }
 
+// rouse wakes the model that starts when the group is quiescent, if it is.
+func (g *group) rouse() {
+	if !g.quiet() {
+		return
+	}
+	if s := g.fullest(); s != nil {
+		s.wake.raise()
+	}
+}
+
 // fullest is the model that starts when the group is quiescent: the one that has most of its threshold. Nil if none could.
 func (g *group) fullest() *subserver {
 	var best *subserver

@@ -42,9 +42,7 @@ func (e *Engine) divide(concurrent map[string]bool) {
 	for _, g := range e.groups {
 		g.members = slices.DeleteFunc(slices.Clone(ranked), func(s *subserver) bool { return s.group != g })
 		g.zero = func() {
-			if s := g.fullest(); s != nil {
-				s.wake.raise()
-			}
+			g.rouse()
 			e.drained.raise()
 		}
 		if e.options.Policy == Lazy && len(g.members) > 1 {

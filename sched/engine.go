@@ -115,6 +115,11 @@ func (e *Engine) still() bool { return e.transit.Load() == 0 }
 func (e *Engine) arrived(n int) {
 	if e.transit.Add(int64(-n)) == 0 {
 		e.nudge()
+		// A receiver may be through with a message before its sender has counted it off: who was woken because the group had become
+		// quiescent then found something in transit, and asks again only if woken again.
+		for _, g := range e.groups {
+			g.rouse()
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tokenrouter/tokenrouter/router"
@@ -56,4 +57,40 @@ func TestPlannerKnowsTheDevice(t *testing.T) {
 		require.Equal(t, !concurrent, s.Shared)
 		require.NoError(t, e.Close(t.Context()))
 	}
+}
+
+// A group may become quiescent while something is still in transit, when the receiver of a message is through with it before its sender
+// has counted it off. The model that then has to start is woken when nothing is in transit any more, not only before.
+func TestQuiescentBeforeAllHasArrived(t *testing.T) {
+	t.Parallel()
+	info := Info{Vocab: 10, PageTokens: 4, Pages: 8, MaxContext: 32}
+	e, err := newEngine(Options{
+		Models: []ModelOptions{{Name: "a", Runner: silent{}, Info: info, Threshold: 2}, {Name: "b", Runner: silent{}, Info: info, Threshold: 2}},
+		Routes: []RouteOptions{{Name: "r", Algorithm: router.RandomName, Models: []string{"a", "b"}}},
+		Policy: Lazy,
+	}, time.Now)
+	require.NoError(t, err)
+	b, g := e.byName["b"], e.groups[0]
+	b.want = want{all: 1, waiting: 1, share: 0.5} // one waits, two are its threshold
+	woken := func() bool {
+		select {
+		case <-b.wake:
+			return true
+		default:
+			return false
+		}
+	}
+
+	e.transit.Add(1)
+	g.add(1)
+	g.done(1) // quiescent
+	require.True(t, woken())
+	require.False(t, b.domain.ask(b, time.Now()), "something is in transit")
+	e.arrived(1)
+	require.True(t, woken())
+	require.True(t, b.domain.ask(b, time.Now()))
+
+	e.transit.Add(1) // its step is under way: nobody is to start
+	e.arrived(1)
+	require.False(t, woken())
 }
