@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -9,8 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/tokenrouter/tokenrouter/server/openai"
 )
 
 // foreign is why a request that a browser sends for a web page is refused; nil: it is not. Requests of other programs pass.
@@ -55,17 +52,4 @@ func (d *door) namesThisMachine(host string) bool {
 		u, err := url.Parse(origin)
 		return err == nil && (strings.EqualFold(u.Host, host) || strings.EqualFold(u.Hostname(), name))
 	})
-}
-
-// forbid answers a foreign request.
-func forbid(w http.ResponseWriter, why error) {
-	e := &openai.Error{Message: why.Error(), Type: openai.TypeInvalidRequest, Code: openai.CodeForbiddenOrigin}
-	body, err := json.Marshal(e.Body())
-	if err != nil {
-		http.Error(w, e.Message, http.StatusForbidden)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusForbidden)
-	_, _ = w.Write(body) // a client that has gone misses nothing
 }

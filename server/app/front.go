@@ -95,7 +95,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := d.foreign(r); err != nil {
 		f.log.Warn().Str("path", r.URL.Path[:min(len(r.URL.Path), 100)]).Str("client", r.RemoteAddr).Err(err).Msg("request of a web page refused")
-		forbid(w, err)
+		turnAway(w, http.StatusForbidden, openai.CodeForbiddenOrigin, err.Error())
 		return
 	}
 	if !public(r) && !d.admits(r) {
@@ -140,17 +140,20 @@ func (d *door) admits(r *http.Request) bool {
 }
 
 func refuse(w http.ResponseWriter) {
-	e := &openai.Error{
-		Message: "no valid API key was given: send one as Authorization: Bearer KEY", Type: openai.TypeInvalidRequest, Code: openai.CodeInvalidAPIKey,
-	}
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	turnAway(w, http.StatusUnauthorized, openai.CodeInvalidAPIKey, "no valid API key was given: send one as Authorization: Bearer KEY")
+}
+
+// turnAway answers a request that does not come to the API.
+func turnAway(w http.ResponseWriter, status int, code, message string) {
+	e := &openai.Error{Message: message, Type: openai.TypeInvalidRequest, Code: code}
 	body, err := json.Marshal(e.Body())
 	if err != nil {
-		http.Error(w, e.Message, http.StatusUnauthorized)
+		http.Error(w, message, status)
 		return
 	}
-	w.Header().Set("WWW-Authenticate", "Bearer")
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusUnauthorized)
+	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that has gone misses nothing
 }
 
