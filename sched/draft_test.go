@@ -157,15 +157,6 @@ func TestDraftErrors(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, models(), nil)
 	defer l.close(t)
-	_, err := l.engine.Submit(t.Context(), sched.Request{Target: "visit", Prompt: []int32{1}, Algorithm: "test-no-keep"})
-	require.ErrorIs(t, err, sched.ErrInvalid)
-	require.ErrorContains(t, err, `"test-no-keep": model 0 drafts, and does not keep what it samples`)
-	_, err = l.engine.Submit(t.Context(), sched.Request{Target: "stitch", Prompt: []int32{1}, Params: router.Params{Draft: ptr(3)}})
-	require.ErrorContains(t, err, `"r-stitch" drafts no tokens, so draft (3) cannot be had`)
-	a := l.ask(t, sched.Request{Target: "visit", Prompt: []int32{1}, Algorithm: "test-endless", MaxTokens: 5})
-	require.Equal(t, sched.FinishError, a.Finish)
-	require.ErrorContains(t, a.err, `algorithm "test-endless" drafts on at model 0 after a token that ends the answer`)
-
 	l.engine.SetTransport(func(m sched.Message, deliver func(sched.Message)) {
 		switch m.Request {
 		case "outside":
@@ -179,6 +170,15 @@ func TestDraftErrors(t *testing.T) {
 		}
 		deliver(m)
 	})
+	_, err := l.engine.Submit(t.Context(), sched.Request{Target: "visit", Prompt: []int32{1}, Algorithm: "test-no-keep"})
+	require.ErrorIs(t, err, sched.ErrInvalid)
+	require.ErrorContains(t, err, `"test-no-keep": model 0 drafts, and does not keep what it samples`)
+	_, err = l.engine.Submit(t.Context(), sched.Request{Target: "stitch", Prompt: []int32{1}, Params: router.Params{Draft: ptr(3)}})
+	require.ErrorContains(t, err, `"r-stitch" drafts no tokens, so draft (3) cannot be had`)
+	a := l.ask(t, sched.Request{Target: "visit", Prompt: []int32{1}, Algorithm: "test-endless", MaxTokens: 5})
+	require.Equal(t, sched.FinishError, a.Finish)
+	require.ErrorContains(t, a.err, `algorithm "test-endless" drafts on at model 0 after a token that ends the answer`)
+
 	for id, want := range map[string]string{
 		"outside": `model "large": draft 500 from "small" is outside the 500 ids of the route`,
 		"long":    `model "large": drafts from "small" make the sequence 62 tokens long, its end is at 41`,

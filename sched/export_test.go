@@ -1,8 +1,13 @@
 package sched
 
 // SetTransport puts f between the inter-model loops: it is given each message and what delivers it. To be called before
-// the first request.
+// the first request: the loops read it without a lock, so it panics where one has been taken.
 func (e *Engine) SetTransport(f func(m Message, deliver func(Message))) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.generation > 0 {
+		panic("the transport is set after the first request")
+	}
 	deliver := e.deliver
 	e.deliver = func(m Message) { f(m, deliver) }
 }
