@@ -96,7 +96,14 @@ struct Remainders {
     uint8_t *base;
     int64_t marks; // bytes of a column
 
-    TR_ALWAYS_INLINE uint8_t &mark(int64_t column, int64_t block) const { return base[column * marks + block / kBlocksPerMark]; }
+    TR_ALWAYS_INLINE bool has(int64_t column, int64_t block) const { return mark(column, block) >> block % kBlocksPerMark & 1; }
+    TR_ALWAYS_INLINE void keep(int64_t column, int64_t block) const {
+        mark(column, block) = static_cast<uint8_t>(mark(column, block) | 1 << block % kBlocksPerMark);
+    }
+    // Of this block and of those after it that share its mark: blocks are prepared in order.
+    TR_ALWAYS_INLINE void clear(int64_t column, int64_t block) const {
+        mark(column, block) = static_cast<uint8_t>(mark(column, block) & ((1 << block % kBlocksPerMark) - 1));
+    }
 
     // body(column, block) for those of a slab: column by column, blocks in order. There are none as a rule.
     template <class Body> TR_ALWAYS_INLINE void for_each(int64_t s, int64_t width, Body body) const {
@@ -113,6 +120,9 @@ struct Remainders {
             }
         }
     }
+
+private:
+    TR_ALWAYS_INLINE uint8_t &mark(int64_t column, int64_t block) const { return base[column * marks + block / kBlocksPerMark]; }
 };
 
 TR_ALWAYS_INLINE Remainders view_remainders(const Activations &a, int64_t n, int64_t k) {

@@ -59,7 +59,7 @@ std::vector<double> seen(const Case &c, const cpu::Matrix &m, const cpu::Activat
             const cpu::RecordQ256 &r = *cpu::view_q256(acts, n, c.cols).at(column, i / 256);
             v = static_cast<double>(r.q[i % 256]) * r.d;
             const cpu::Remainders remainders = cpu::view_remainders(acts, n, c.cols);
-            if (remainders.mark(column, i / 256) >> i / 256 % 8 & 1) {
+            if (remainders.has(column, i / 256)) {
                 const cpu::RecordQ256 &rest = *remainders.records.at(column, i / 256);
                 v += static_cast<double>(rest.q[i % 256]) * rest.d;
             }

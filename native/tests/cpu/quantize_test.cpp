@@ -21,7 +21,7 @@ struct Prepared {
     // Null where the block has none.
     const cpu::RecordQ256 *remainder(int64_t c, int64_t b) const {
         const cpu::Remainders all = cpu::view_remainders(acts, n, k);
-        return all.mark(c, b) >> b % 8 & 1 ? all.records.at(c, b) : nullptr;
+        return all.has(c, b) ? all.records.at(c, b) : nullptr;
     }
 };
 

@@ -61,7 +61,7 @@ void check_forms(const std::vector<float> &x, int64_t n, int64_t k, const std::v
         check_sums(of256, 0, 0, k);
         const cpu::Remainders remainders = cpu::view_remainders(acts, n, k);
         for (int64_t b = 0; b < (k + 255) / 256; b++) {
-            const bool there = remainders.mark(c, b) >> b % cpu::Remainders::kBlocksPerMark & 1;
+            const bool there = remainders.has(c, b);
             CHECK_CASE(of256.marks(c)[b] == there, what);
             if (!there) continue;
             const cpu::RecordQ256 &record = *remainders.records.at(c, b);

@@ -42,15 +42,14 @@ TR_INLINE int quantize(const float *x, RecordQ256 &record) {
 // Block `part` of a column. A block of nothing but zeros, or of what is no number, has no remainder.
 TR_INLINE void quantize(const float *x, const RecordView<RecordQ256> &records, const Remainders &remainders, int64_t column, int64_t part) {
     RecordQ256 &record = *records.at(column, part);
-    uint8_t &mark = remainders.mark(column, part);
-    if (part % Remainders::kBlocksPerMark == 0) mark = 0;
+    remainders.clear(column, part);
     const int zeros = quantize(x, record);
     if (zeros <= kMostZeros || zeros == 256) return;
     alignas(64) float remainder[256];
     for (int i = 0; i < 256; i += kLanes)
         store(remainder + i, fnma(to_float(widen_s8(record.q + i)), set(record.d), load(x + i)));
     quantize(remainder, *remainders.records.at(column, part));
-    mark = static_cast<uint8_t>(mark | 1 << part % Remainders::kBlocksPerMark);
+    remainders.keep(column, part);
 }
 
 // The forms of up to 256 values of one column, from value 256*part on. x is zero beyond n.

@@ -144,7 +144,7 @@ template <class Block> float row_product_256(const uint8_t *row, const Activatio
     for (int64_t b = 0; b < x.blocks; b++) sum = block_product(sum, block_at<Block>(row, b), *x.at(column, b));
     const Remainders remainders = view_remainders(acts, n, k);
     for (int64_t b = 0; b < x.blocks; b++)
-        if (remainders.mark(column, b) >> b % Remainders::kBlocksPerMark & 1)
+        if (remainders.has(column, b))
             sum = block_product(sum, block_at<Block>(row, b), *remainders.records.at(column, b));
     return sum;
 }

@@ -40,11 +40,10 @@ void prepare_values(const float *x, int64_t first, int64_t count, int64_t n, int
         record.d = quantize_block(padded, 256, record.q);
         const Remainders remainders = view_remainders(acts, n, k);
         const int64_t block = first / 256;
-        uint8_t &mark = remainders.mark(column, block);
-        if (block % Remainders::kBlocksPerMark == 0) mark = 0;
+        remainders.clear(column, block);
         const auto zeros = std::count(record.q, record.q + 256, 0);
         if (zeros > kMostZeros && zeros < 256) {
-            mark = static_cast<uint8_t>(mark | 1 << block % Remainders::kBlocksPerMark);
+            remainders.keep(column, block);
             for (int i = 0; i < 256; i++) padded[i] = std::fma(-static_cast<float>(record.q[i]), record.d, padded[i]);
             RecordQ256 &remainder = *remainders.records.at(column, block);
             remainder.d = quantize_block(padded, 256, remainder.q);

@@ -99,10 +99,6 @@ TR_INLINE void store_bytes32(int8_t *p, const VecI v[4]) {
     const __m256i bytes = _mm256_packs_epi16(words, words2); // the packs interleave 128-bit halves
     store_i(p, _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
 }
-TR_INLINE int zero_bytes32(const int8_t *p) {
-    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
-    return __builtin_popcount(static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_setzero_si256()))));
-}
 TR_INLINE int32_t sum_lanes(VecI v) {
     __m128i s = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
     s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4e));

@@ -90,10 +90,6 @@ TR_INLINE void store_bytes32(int8_t *p, const VecI v[2]) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(p), _mm512_cvtepi32_epi8(v[0]));
     _mm_storeu_si128(reinterpret_cast<__m128i *>(p + 16), _mm512_cvtepi32_epi8(v[1]));
 }
-TR_INLINE int zero_bytes32(const int8_t *p) {
-    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
-    return __builtin_popcount(static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_setzero_si256()))));
-}
 TR_INLINE int32_t sum_lanes(VecI v) { return _mm512_reduce_add_epi32(v); }
 TR_INLINE int32_t max_lanes(VecI v) { return _mm512_reduce_max_epi32(v); }
 

@@ -15,7 +15,6 @@
 //   shuffle16(t, i)         byte i of t, within 16 bytes; 0 <= i < 16
 //   load_half, store_half   IEEE half floats, rounding to nearest even
 //   store_bytes32           32/kLanes vectors as 32 bytes
-//   zero_bytes32(p)         how many of 32 bytes are zero
 // min and max return their second operand when one is not a number.
 #pragma once
 #include <cstddef>
@@ -34,6 +33,12 @@ namespace {
 
 // A tile is two vectors of rows: 16 rows (one panel) or 32 (two panels).
 constexpr int kTileRows = 2 * kLanes;
+
+// How many of 32 bytes are zero; every instruction set here has vectors of 256 bits.
+TR_INLINE int zero_bytes32(const int8_t *p) {
+    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
+    return __builtin_popcount(static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_setzero_si256()))));
+}
 
 // Keeps the compiler from hoisting the loads of later steps over this point: it would run out of registers and spill.
 TR_INLINE void keep_order() { asm volatile("" ::: "memory"); }

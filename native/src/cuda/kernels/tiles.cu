@@ -72,7 +72,7 @@ template <class F, int kTiles> __device__ __forceinline__ void sum_units_32(cons
     }
 }
 
-// One block of 32 of a unit: its dot products, scaled, come to `scaled`, and minimums times sums of codes to `mins`.
+// One block of 32 of a unit: its dot products, scaled, come to `scaled`.
 template <class F> __device__ __forceinline__ void add_block(const uint32_t (&a)[4], const uint32_t (&b)[2], const uint8_t *const (&params)[2], int j,
                                                            float (&scaled)[4]) {
     if constexpr (F::kBlock == 32) {
@@ -87,14 +87,6 @@ template <class F> __device__ __forceinline__ void add_block(const uint32_t (&a)
             for (int e = 0; e < 4; e++)
                 scaled[e] = __fmaf_rn(static_cast<float>(dot[e]), static_cast<float>(F::scale(params[e / 2], 2 * j + h)), scaled[e]);
         }
-    }
-}
-
-template <class F> __device__ __forceinline__ void add_mins(const int32_t *const (&sums)[2], const uint8_t *const (&params)[2], int j, int32_t (&mins)[4]) {
-    for (int e = 0; e < 4; e++) {
-        const int32_t *s = sums[e % 2] + 2 * j;
-        if constexpr (F::kBlock == 32) mins[e] += F::min(params[e / 2], j) * (s[0] + s[1]);
-        else mins[e] += F::min(params[e / 2], 2 * j) * s[0] + F::min(params[e / 2], 2 * j + 1) * s[1];
     }
 }
 
@@ -114,17 +106,14 @@ template <class F, int kTiles> __device__ __forceinline__ void sum_units_256(con
                 add_block<F>(a, b, params, j, scaled[tile]);
                 if constexpr (F::kMin) {
                     const int32_t *const sums[2] = {view.sums(at.within(at.column[tile][0])) + 16 * u, view.sums(at.within(at.column[tile][1])) + 16 * u};
-                    add_mins<F>(sums, params, j, mins[tile]);
+                    for (int e = 0; e < 4; e++) mins[tile][e] += times_mins<F>(sums[e % 2], params[e / 2], j);
                 }
             }
         }
 #pragma unroll
         for (int tile = 0; tile < kTiles; tile++) {
-            for (int e = 0; e < 4; e++) {
-                float block = scaled[tile][e] * F::d(params[e / 2]);
-                if constexpr (F::kMin) block = __fmaf_rn(-static_cast<float>(mins[tile][e]), F::dmin(params[e / 2]), block);
-                sum[tile][e] = __fmaf_rn(block, view.scales(at.within(at.column[tile][e % 2]))[u], sum[tile][e]);
-            }
+            for (int e = 0; e < 4; e++)
+                sum[tile][e] = add_unit_256<F>(sum[tile][e], scaled[tile][e], mins[tile][e], params[e / 2], view.scales(at.within(at.column[tile][e % 2]))[u]);
         }
     }
 }

@@ -8,6 +8,19 @@ struct Entry {
     float value, scale; // to be multiplied and added
 };
 
+// The minimums of block j times the sums of its activations' codes, of 16 values each.
+template <class F> __device__ __forceinline__ int32_t times_mins(const int32_t *sums, const uint8_t *params, int j) {
+    if constexpr (F::kBlock == 32) return F::min(params, j) * (sums[2 * j] + sums[2 * j + 1]);
+    else return F::min(params, 2 * j) * sums[2 * j] + F::min(params, 2 * j + 1) * sums[2 * j + 1];
+}
+
+// scaled: the sum of dot products times scales, mins: of minimums times sums of codes.
+template <class F> __device__ __forceinline__ float add_unit_256(float sum, float scaled, int32_t mins, const uint8_t *params, float dx) {
+    float block = scaled * F::d(params);
+    if constexpr (F::kMin) block = __fmaf_rn(-static_cast<float>(mins), F::dmin(params), block);
+    return __fmaf_rn(block, dx, sum);
+}
+
 // entries: of each block of 32 weights its dot product and scale, or those of its halves. sums: of the codes of 16 values each.
 template <class F> __device__ __forceinline__ float add_unit_256(float sum, const Entry *entries, const uint8_t *params, const int32_t *sums, float dx) {
     float scaled = 0;
@@ -15,16 +28,11 @@ template <class F> __device__ __forceinline__ float add_unit_256(float sum, cons
         scaled = __fmaf_rn(entries[2 * j].value, entries[2 * j].scale, scaled);
         if constexpr (F::kBlock == 16) scaled = __fmaf_rn(entries[2 * j + 1].value, entries[2 * j + 1].scale, scaled);
     }
-    float block = scaled * F::d(params);
+    int32_t mins = 0;
     if constexpr (F::kMin) {
-        int32_t mins = 0;
-        for (int j = 0; j < 8; j++) {
-            if constexpr (F::kBlock == 32) mins += F::min(params, j) * (sums[2 * j] + sums[2 * j + 1]);
-            else mins += F::min(params, 2 * j) * sums[2 * j] + F::min(params, 2 * j + 1) * sums[2 * j + 1];
-        }
-        block = __fmaf_rn(-static_cast<float>(mins), F::dmin(params), block);
+        for (int j = 0; j < 8; j++) mins += times_mins<F>(sums, params, j);
     }
-    return __fmaf_rn(block, dx, sum);
+    return add_unit_256<F>(sum, scaled, mins, params, dx);
 }
 
 template <class F> __device__ __forceinline__ void set_entries(Entry *to, int32_t first, int32_t second, const uint8_t *params, int j) {
