@@ -203,6 +203,7 @@ lint: prerequisites ## Formatting, the arrows between packages, and golangci-lin
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w): $$unformatted" >&2; exit 1; fi
 	scripts/render-performance.py --check
+	scripts/render-llama-server.py --check
 	scripts/render-routing.py --check
 	scripts/golangci-lint.sh run ./...
 

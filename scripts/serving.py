@@ -38,20 +38,22 @@ def pair_config(models: Path, port: int, threshold: float = 0.1, context: int = 
 class Server:
     """A running server. Use as a context manager; leaving it stops the server and checks that it ended well."""
 
+    ready = "/readyz"  # what answers 200 when the models are loaded
+
     def __init__(self, binary: Path, models: Path, directory: Path, **options):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         directory.mkdir(parents=True, exist_ok=True)
         self.log = directory / "server.log"
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen([str(binary), "serve", *self.arguments(models, directory, **options)],
+            self.process = subprocess.Popen([str(binary), *self.arguments(models, directory, **options)],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
 
     def arguments(self, models: Path, directory: Path, **options) -> list[str]:
         """What the server is started with."""
         config = directory / "config.yaml"
         config.write_text(json.dumps(pair_config(models.absolute(), self.port, **options), indent=1))
-        return ["--config", str(config)]
+        return ["serve", "--config", str(config)]
 
     def __enter__(self) -> "Server":
         return self
@@ -62,13 +64,13 @@ class Server:
             raise ServerFailed(f"the server ended with status {status}:\n{self.tail()}")
 
     def wait_ready(self, seconds: float = 300) -> None:
-        """Returns when /readyz says that the models are loaded."""
+        """Returns when the models are loaded."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise ServerFailed(f"the server ended with status {self.process.returncode} before it was ready:\n{self.tail()}")
             with contextlib.suppress(OSError, urllib.error.URLError):
-                with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as answer:
+                with urllib.request.urlopen(self.url + self.ready, timeout=5) as answer:
                     if answer.status == 200:
                         return
             time.sleep(0.1)
@@ -96,4 +98,4 @@ class DemoServer(Server):
         super().__init__(binary, directory, directory)
 
     def arguments(self, models: Path, directory: Path) -> list[str]:
-        return ["--demo", "--listen", f"127.0.0.1:{self.port}"]
+        return ["serve", "--demo", "--listen", f"127.0.0.1:{self.port}"]

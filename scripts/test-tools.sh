@@ -14,6 +14,7 @@ scripts/python-env.sh "$1" tools/requirements.txt
 check() { echo "test-tools: $1"; "$python" -m pytest -q -p no:cacheprovider "$1"; }
 
 check scripts/tests
+check bench/llamacpp/tests
 check bench/pareto/tests
 if "$pair" -c 'import gguf, pytest, tokenizers, torch' 2>/dev/null; then
     PYTHON=$pair tools/pair/check.sh
