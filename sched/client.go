@@ -14,7 +14,7 @@ const (
 	taskCancel                     // the client has left: id, generation
 	taskFail                       // a model cannot go on: id, generation, err
 	taskGrant                      // the gate has given this subserver a place
-	taskRoom                       // a request has ended here: there may be room for another
+	taskRoom                       // a request has ended: there may be room for another
 )
 
 // task is a piece of work for a client-server loop.
@@ -37,14 +37,13 @@ type clients struct {
 	tasks []task
 
 	owners  map[string]*owner
-	queue   []*owner       // not yet admitted, in the order in which they came
-	live    map[string]int // admitted and not yet over, by client
-	granted int            // places given by the gate and not yet used
+	queue   []*owner // not yet admitted, in the order in which they came
+	granted int      // places given by the gate and not yet used
 	spare   []task
 }
 
 func newClients(s *subserver) *clients {
-	return &clients{s: s, wake: newSignal(), owners: make(map[string]*owner), live: make(map[string]int)}
+	return &clients{s: s, wake: newSignal(), owners: make(map[string]*owner)}
 }
 
 // push adds work. It never waits.
@@ -147,34 +146,39 @@ func (c *clients) end(o *owner, why string) {
 		c.s.engine.ended(o)
 		return
 	}
-	if c.live[o.client]--; c.live[o.client] == 0 {
-		delete(c.live, o.client)
-	}
 	c.s.release(o.id, o.generation)
 	for _, peer := range o.spec.Models[1:] {
 		c.s.peers.send(Message{Kind: Done, Request: o.id, Generation: o.generation, To: peer, Reason: why})
 	}
-	c.s.engine.gate.leave()
+	c.s.engine.gate.leave(o.client)
 	c.s.engine.ended(o)
 }
 
 // admit starts queued requests, in turn between their clients, as long as there are places and room in the KV cache.
 func (c *clients) admit() {
+	gate := &c.s.engine.gate
 	for len(c.queue) > 0 {
-		next := c.fairest()
+		next, lone := gate.fairest(c.queue)
 		o := c.queue[next]
-		if !c.s.roomFor(len(o.prompt)) {
+		if !c.s.roomFor(len(o.prompt), lone) {
 			break
 		}
-		switch {
-		case c.granted > 0:
+		if c.granted > 0 {
 			c.granted--
-		case !c.s.engine.gate.enter(c.s):
-			return
+			lone = gate.use(o.client)
+		} else {
+			var entered bool
+			if entered, lone = gate.enter(c.s, o.client); !entered {
+				return
+			}
 		}
 		c.queue = slices.Delete(c.queue, next, next+1)
 		o.admitted = true
-		c.live[o.client]++
+		if lone {
+			spec := *o.spec
+			spec.Lone = true
+			o.spec = &spec
+		}
 		c.s.engine.started()
 		o.listeners = c.s.listeners(o)
 		for i, peer := range o.spec.Models[1:] {
@@ -188,6 +192,6 @@ func (c *clients) admit() {
 		c.s.admit(o)
 	}
 	for ; c.granted > 0; c.granted-- { // places that are of no use here now
-		c.s.engine.gate.leave()
+		gate.giveBack()
 	}
 }

@@ -89,7 +89,6 @@ func newEngine(o Options, now func() time.Time) (*Engine, error) {
 	}
 	e := &Engine{
 		options: o,
-		gate:    gate{max: o.MaxLive},
 		quit:    make(chan struct{}),
 		drained: newSignal(),
 		empty:   make(chan struct{}),
@@ -98,6 +97,7 @@ func newEngine(o Options, now func() time.Time) (*Engine, error) {
 
 		perClient: make(map[string]int),
 	}
+	e.gate.open(o.MaxLive)
 	if o.Observer != nil {
 		e.observer = *o.Observer
 	}

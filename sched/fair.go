@@ -70,15 +70,3 @@ func (e *Engine) full(client string) (full, own bool) {
 	own = e.perClient[client] >= few
 	return own, own
 }
-
-// fairest is the index in the queue of the request to admit next: of the client that has fewest live requests at this entry,
-// the one that has waited longest.
-func (c *clients) fairest() int {
-	best := 0
-	for i, o := range c.queue {
-		if c.live[o.client] < c.live[c.queue[best].client] {
-			best = i
-		}
-	}
-	return best
-}

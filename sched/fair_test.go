@@ -74,10 +74,10 @@ func TestFullQueueIsFair(t *testing.T) {
 		}
 		require.Equal(t, 32, others)
 
-		// Two requests end every 3 s: that is when it is worth trying again. Until the first has, nobody knows.
+		// Three requests end every 3 s, one of them in the place that is kept: that is when it is worth trying again. Until the first has, nobody knows.
 		synctest.Wait()
 		require.ErrorAs(t, take("another"), &full)
-		require.Equal(t, sched.QueueFullError{Live: 2, Queued: 62, Retry: time.Second}, *full)
+		require.Equal(t, sched.QueueFullError{Live: 3, Queued: 61, Retry: time.Second}, *full)
 		time.Sleep(30 * time.Second)
 		require.ErrorAs(t, take("greedy"), &full)
 		require.GreaterOrEqual(t, full.Retry, time.Second)
@@ -87,4 +87,116 @@ func TestFullQueueIsFair(t *testing.T) {
 			_ = read(t, s)
 		}
 	})
+}
+
+// A client may take all places with a single call of many choices, for as long as their answers take. Others do not wait for
+// that: as many as there are places kept begin at once, and further ones take turns at these.
+func TestPlacesAreKeptForOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, unsureAfter(2000), func(o *sched.Options) { o.MaxLive, o.MaxQueue = 16, 100 })
+		p.context = t.Context()
+		defer p.close(t)
+		ask := func(client string, tokens int) *sched.Stream {
+			s, err := p.ask(client, tokens)
+			require.NoError(t, err)
+			return s
+		}
+		var choices []*sched.Stream
+		for range 64 {
+			choices = append(choices, ask("greedy", 500))
+		}
+		time.Sleep(5 * ms)
+		require.Equal(t, 16, p.engine.Snapshot().Live, "alone, a client has the places that are for all")
+
+		// Two places are kept, an eighth of 16. The first step is under way until 10 ms; each answer takes 10 steps after it. The
+		// step that follows an answer may begin before the next client has its place.
+		var others []*sched.Stream
+		for i := range 4 {
+			others = append(others, ask(fmt.Sprint("modest ", i), 10))
+		}
+		again := ask("modest 0", 10)
+		synctest.Wait()
+		require.Equal(t, 18, p.engine.Snapshot().Live)
+		for i, s := range others {
+			_ = read(t, s)
+			require.LessOrEqual(t, time.Since(p.start), time.Duration(110+110*(i/2))*ms, "client %d", i)
+		}
+		// A client has a kept place for what is its only request: when the first one of modest 0 had ended, the second one was.
+		_ = read(t, again)
+		require.LessOrEqual(t, time.Since(p.start), 330*ms)
+		for _, s := range choices {
+			s.Cancel()
+			_ = read(t, s)
+		}
+	})
+}
+
+// One place is one place: nothing is kept beside it.
+func TestOnePlaceIsOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, unsureAfter(100), func(o *sched.Options) { o.MaxLive, o.MaxQueue = 1, 100 })
+		p.context = t.Context()
+		defer p.close(t)
+		first, err := p.ask("a", 10)
+		require.NoError(t, err)
+		second, err := p.ask("b", 10)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Equal(t, 1, p.engine.Snapshot().Live)
+		_, _ = read(t, first), read(t, second)
+		require.Equal(t, 200*ms, time.Since(p.start))
+	})
+}
+
+// Neither does a KV cache that one client's answers have filled keep others waiting, nor the prompts of one client.
+func TestCacheOfOneClient(t *testing.T) {
+	t.Parallel()
+	prompt := func(n, first int) []int32 {
+		ids := make([]int32, n)
+		for i := range ids {
+			ids[i] = int32(4 + (first+i)%90)
+		}
+		return ids
+	}
+	for name, greedy := range map[string]struct{ prompt, tokens int }{
+		"answers that fill the cache": {1, 1000}, // 8 of them, after 128 of 1000 steps
+		"prompts that fill the cache": {500, 500},
+		"prompts that fill steps":     {120, 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newPair(t, unsureAfter(2000), func(o *sched.Options) { o.MaxLive, o.MaxQueue, o.PrefillChunk, o.MaxBatchTokens = 8, 100, 16, 64 })
+				p.context = t.Context()
+				defer p.close(t)
+				ask := func(client string, prompt []int32, tokens int) *sched.Stream {
+					s, err := p.engine.Submit(p.context, sched.Request{Target: "small", Client: client, Prompt: prompt, MaxTokens: tokens})
+					require.NoError(t, err)
+					return s
+				}
+				var choices []*sched.Stream
+				for i := range 8 {
+					choices = append(choices, ask("greedy", prompt(greedy.prompt, i), greedy.tokens))
+				}
+				if greedy.prompt == 1 {
+					time.Sleep(2 * time.Second)
+				} else {
+					time.Sleep(45 * ms)
+				}
+				start := time.Now()
+				s := ask("modest", prompt(64, 50), 500)
+				e, err := s.Next(t.Context())
+				require.NoError(t, err)
+				require.NotEmpty(t, e.Tokens)
+				// Its prompt is four chunks, each in the step that begins next: in less than 50 ms with what was left of the
+				// step under way, and one more where pages of that step were wanted.
+				require.LessOrEqual(t, time.Since(start), 60*ms)
+				for _, s := range append(choices, s) {
+					s.Cancel()
+				}
+			})
+		})
+	}
 }

@@ -60,6 +60,7 @@ type Spec struct {
 	Trace     bool
 	Grammar   string // that the answer is in; "": any text
 	Sampling  Sampling
+	Lone      bool // nothing else of its client was being answered when it was admitted: it does not wait for others to begin
 }
 
 // TokenInfo tells the owner about one committed token.

@@ -1,7 +1,7 @@
 package sched
 
-// queue is the waiting requests of a subserver, first come first served: a list threaded through the requests
-// themselves, so that one can leave from the middle. The head has waited longest.
+// queue is the waiting requests of a subserver, first come first served, those that hurry before the others: a list threaded
+// through the requests themselves, so that one can leave from the middle. What it is ordered by does not change while they wait.
 type queue struct {
 	head, tail *local
 	n          int
@@ -12,12 +12,22 @@ type queue struct {
 
 func (q *queue) push(l *local) {
 	l.prev, l.next = q.tail, nil
-	if q.tail == nil {
+	if l.hurries() {
+		l.prev, l.next = nil, q.head
+		for l.next != nil && l.next.hurries() {
+			l.prev, l.next = l.next, l.next.next
+		}
+	}
+	if l.prev == nil {
 		q.head = l
 	} else {
-		q.tail.next = l
+		l.prev.next = l
 	}
-	q.tail = l
+	if l.next == nil {
+		q.tail = l
+	} else {
+		l.next.prev = l
+	}
 	q.count(l, 1)
 }
 

@@ -1,10 +1,10 @@
 package sched
 
 // makeRoom reserves the pages that l needs for the step being planned, and reports whether it could. When too few are
-// free, those that were filled ahead of need are given up first. Then it takes them from younger requests, the youngest
-// first: from those that wait or are away, never from those already in the batch. Nobody can take pages from the oldest
-// request, so it always gets on, whatever the others do; when it ends another is the oldest. That is why nothing deadlocks
-// on memory.
+// free, those that were filled ahead of need are given up first. Then it takes them from requests that come after it, the last
+// first: from those that wait or are away, never from those already in the batch. Older requests come first, but before all of
+// them those that hurry, which is over with their first token. Nobody can take pages from the first request, so it always gets on,
+// whatever the others do; when it ends another is the first. That is why nothing deadlocks on memory.
 //
 // An empty request, one that had nothing in the cache, is given pages for all its tokens at once: were it given those of one
 // chunk, two that do not fit together would rebuild bit by bit what the other one then takes away.
@@ -23,7 +23,7 @@ func (s *subserver) makeRoom(l *local, empty bool) bool {
 		return false // taking what there is would help nobody
 	}
 	for lacking > s.pool.FreePages() {
-		v := s.youngest(l)
+		v := s.last(l)
 		if v == nil { // what they had is shared with those in the batch
 			s.letGo(l, empty)
 			return false
@@ -54,8 +54,19 @@ func (s *subserver) letGo(l *local, empty bool) {
 
 // prey reports whether l may take the pages of v.
 func prey(l, v *local) bool {
-	return v.generation > l.generation && v.state != Running && len(v.cache.Pages()) > 0
+	return l.before(v) && v.state != Running && len(v.cache.Pages()) > 0
 }
+
+// before reports whether a request comes before another one where both cannot be had.
+func (l *local) before(v *local) bool {
+	if l.hurries() != v.hurries() {
+		return l.hurries()
+	}
+	return l.generation < v.generation
+}
+
+// hurries reports whether a request goes before those of clients who have others, since its own client has seen nothing yet.
+func (l *local) hurries() bool { return l.spec.Lone && len(l.tokens) == l.spec.Prompt }
 
 // evictable is the number of pages that l may take from others.
 func (s *subserver) evictable(l *local) int {
@@ -68,10 +79,11 @@ func (s *subserver) evictable(l *local) int {
 	return pages
 }
 
-func (s *subserver) youngest(l *local) *local {
+// last is the request from which l takes pages first; nil: there is none.
+func (s *subserver) last(l *local) *local {
 	var victim *local
 	for _, v := range s.requests {
-		if prey(l, v) && (victim == nil || v.generation > victim.generation) {
+		if prey(l, v) && (victim == nil || victim.before(v)) {
 			victim = v
 		}
 	}

@@ -228,14 +228,15 @@ func (s *subserver) free(l *local) {
 }
 
 // roomFor reports whether the KV cache can take a further request with this prompt without taking pages from those that
-// are here. A cache with nobody in it always can: what can never fit was refused at the door.
-func (s *subserver) roomFor(prompt int) bool {
+// are here; for the only request of its client, from the only ones of theirs. A cache with nobody in it always can: what can
+// never fit was refused at the door.
+func (s *subserver) roomFor(prompt int, lone bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pages := s.pool.PagesFor(prompt + 1)
 	here := 0
 	for _, l := range s.requests {
-		if !l.guest {
+		if !l.guest && (l.spec.Lone || !lone) {
 			here++
 			pages += s.pool.PagesFor(len(l.sequence()) + 1)
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -79,7 +80,7 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 
 // client says who asks, so that one does not crowd out another: by key where one is given, otherwise by address.
 func client(c *gin.Context) string {
-	if key := c.GetHeader("Authorization"); key != "" {
+	if key := cmp.Or(c.GetHeader("Authorization"), c.GetHeader("X-API-Key")); key != "" {
 		sum := sha256.Sum256([]byte(key)) // the key itself is nobody's business
 		return hex.EncodeToString(sum[:])
 	}
