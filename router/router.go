@@ -1,5 +1,7 @@
 package router
 
+import "slices"
+
 // Destination says where a request goes after a forward pass: Stay (0), or peer j >= 1. The peers of a model are the
 // other models of its route in route order: with models 0, 1, 2 the peers of model 1 are peer 1 = model 0 and
 // peer 2 = model 2.
@@ -52,6 +54,26 @@ type Row struct {
 	TopLogits []float32 // [Needs.Top], raw logits
 	Hidden    []float32 // [hidden size of the model] or nil
 	HeadLogit float32   // of the route's head, before the logistic function; 0 unless Needs.Head
+}
+
+// TopLogProbs returns the log-probabilities of the n most likely tokens, not ascending. That of the sampled token, if it is among
+// them, is LogProb itself: the same quantity from logits of float32 could differ in its last digits.
+func (r *Row) TopLogProbs(n int) []float32 {
+	out := make([]float32, n)
+	sampled := slices.Index(r.TopIDs[:n], r.Token)
+	for i, logit := range r.TopLogits[:n] {
+		out[i] = logit - r.LogSumExp
+		switch {
+		case sampled < 0:
+		case i < sampled:
+			out[i] = max(out[i], r.LogProb)
+		case i == sampled:
+			out[i] = r.LogProb
+		default:
+			out[i] = min(out[i], r.LogProb)
+		}
+	}
+	return out
 }
 
 // View is what a function sees: one request at one model, at one moment. Everything in it is read-only.

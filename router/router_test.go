@@ -32,6 +32,33 @@ func TestParamsOverride(t *testing.T) {
 	require.Nil(t, Params{}.Override(Params{}).Threshold)
 }
 
+// The log-probability of the sampled token is one number, wherever it is shown, and the list stays in order.
+func TestTopLogProbs(t *testing.T) {
+	t.Parallel()
+	// Logits 8, 7, 7 and 5 of a vocabulary of four: lse = 8 + ln(1 + 2/e + 1/e^3) = 8.579989..., which float32 rounds, so that
+	// a difference of float32 numbers has another last digit than the exact one.
+	lse := 8 + math.Log(1+2*math.Exp(-1)+math.Exp(-3))
+	row := Row{LogSumExp: float32(lse), TopIDs: []int32{4, 2, 9, 7}, TopLogits: []float32{8, 7, 7, 5}}
+	for at, token := range row.TopIDs {
+		for _, off := range []float64{-1e-6, 0, 1e-6} { // what an engine may be off by
+			row.Token, row.LogProb = token, float32(float64(row.TopLogits[at])-lse+off)
+			for n := range len(row.TopIDs) + 1 {
+				got := row.TopLogProbs(n)
+				require.Len(t, got, n)
+				if at < n {
+					require.Equal(t, row.LogProb, got[at])
+				}
+				for i := range got {
+					require.InDelta(t, float64(row.TopLogits[i])-lse, got[i], 3e-6)
+					require.True(t, i == 0 || got[i] <= got[i-1], "%v", got)
+				}
+			}
+		}
+	}
+	row.Token, row.LogProb = 1, -9 // not among them
+	require.Equal(t, []float32{row.TopLogits[0] - row.LogSumExp}, row.TopLogProbs(1))
+}
+
 func TestRegistry(t *testing.T) {
 	t.Parallel()
 	require.Subset(t, Names(), []string{"r-stitch", "single"})

@@ -25,11 +25,7 @@ func (s *subserver) commit(l *local, rows []Row, scores []*Score, done *settled)
 		}
 		info.Discarded = l.discarded
 		if n := min(l.spec.Top, len(out.TopIDs)); n > 0 {
-			info.TopIDs = append([]int32(nil), out.TopIDs[:n]...)
-			info.TopLogProbs = make([]float32, n)
-			for i, logit := range out.TopLogits[:n] {
-				info.TopLogProbs[i] = logit - out.LogSumExp
-			}
+			info.TopIDs, info.TopLogProbs = append([]int32(nil), out.TopIDs[:n]...), out.TopLogProbs(n)
 		}
 		l.append(out.Token)
 		l.handoffs, l.discarded = 0, nil

@@ -24,9 +24,8 @@ func (l *loop) keep(row router.Row) bool {
 	if l.request.Trace {
 		info.Discarded = l.discards
 	}
-	for i := range min(l.request.Top, len(row.TopIDs)) {
-		info.TopIDs = append(info.TopIDs, row.TopIDs[i])
-		info.TopLogProbs = append(info.TopLogProbs, row.TopLogits[i]-row.LogSumExp)
+	if n := min(l.request.Top, len(row.TopIDs)); n > 0 {
+		info.TopIDs, info.TopLogProbs = slices.Clone(row.TopIDs[:n]), row.TopLogProbs(n)
 	}
 	l.sequence = append(l.sequence, row.Token)
 	a := &l.answer
