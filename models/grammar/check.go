@@ -54,6 +54,9 @@ func (b *builder) prune(start int32) bool {
 		work = work[:len(work)-1]
 		for _, i := range before[at] {
 			n := &b.nodes[i]
+			if good[i] { // or one with many ways on would be looked at for each of them
+				continue
+			}
 			if slices.ContainsFunc(n.edges, func(e edge) bool { return good[e.to] }) || slices.ContainsFunc(n.skips, func(to int32) bool { return good[to] }) ||
 				slices.ContainsFunc(n.calls, func(c call) bool { return good[c.rule] && good[c.back] }) {
 				mark(i)

@@ -116,14 +116,25 @@ func (b *builder) literal(v any) frag {
 			return b.text("[]")
 		}
 		return b.seq(b.text("["), b.space(), b.seq(list...), b.space(), b.text("]"))
-	case string:
-		return b.text(quote(v))
-	case json.Number:
-		return b.text(v.String())
-	case bool:
-		return b.text(strconv.FormatBool(v))
 	default:
-		return b.text("null")
+		text, _ := scalar(v)
+		return b.text(text)
+	}
+}
+
+// scalar is the one text of a value; ok is false for arrays and objects, which have several.
+func scalar(v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case *members, []any:
+		return "", false
+	case string:
+		return quote(v), true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	default:
+		return "null", true
 	}
 }
 

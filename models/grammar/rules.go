@@ -3,6 +3,7 @@ package grammar
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // node is a place in a rule.
@@ -74,6 +75,27 @@ func (b *builder) text(s string) frag {
 		at = next
 	}
 	f.out = at
+	return f
+}
+
+// oneText is exactly one of these. However many they are, only few places are open at a time: what begins alike is one path.
+func (b *builder) oneText(texts []string) frag {
+	f := frag{b.node(), b.node()}
+	path, last := []int32{f.in}, ""
+	for _, s := range slices.Compact(slices.Sorted(slices.Values(texts))) {
+		common := 0
+		for common < min(len(last), len(s)) && last[common] == s[common] {
+			common++
+		}
+		path = path[:common+1]
+		for i := common; i < len(s); i++ {
+			from, next := path[i], b.node()
+			b.nodes[from].edges = append(b.nodes[from].edges, edge{s[i], s[i], next})
+			path = append(path, next)
+		}
+		b.skip(path[len(s)], f.out)
+		last = s
+	}
 	return f
 }
 

@@ -27,11 +27,14 @@ type schemas struct {
 	name   string // of the source
 	prefix string // of the names of its rules
 	root   any
+
+	shapes   map[*members]shape
+	compared int // values, to tell schemas apart
 }
 
 // schemaSource is a value that a schema is true of.
 func (b *builder) schemaSource(s *Source) (frag, error) {
-	c := &schemas{builder: b, name: s.Name, prefix: fmt.Sprintf("schema %d:", len(b.nodes))}
+	c := &schemas{builder: b, name: s.Name, prefix: fmt.Sprintf("schema %d:", len(b.nodes)), shapes: make(map[*members]shape)}
 	var err error
 	if c.root, err = parse(s.Schema); err != nil {
 		return frag{}, &SchemaError{Name: s.Name, Reason: err.Error()}
@@ -104,8 +107,10 @@ func (c *schemas) body(m *members, path string) (frag, error) {
 	if err != nil {
 		return frag{}, err
 	}
-	if f, ok, err := c.values(m, allowed, path); ok || err != nil {
-		return f, err
+	if values, ok, err := c.values(m, allowed, path); err != nil {
+		return frag{}, err
+	} else if ok {
+		return c.oneOf(values), nil
 	}
 	if allowed == nil {
 		return c.value(), nil

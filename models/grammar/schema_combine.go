@@ -62,36 +62,73 @@ func (c *schemas) combined(keyword string, v any, path string) (frag, error) {
 	if keyword == "allOf" && len(list) > 1 {
 		return frag{}, c.fail(path, "is supported with one schema only")
 	}
-	parts := make([]frag, len(list))
+	var parts []frag
+	var values []any // of all that are nothing but values: many of them are quicker together
 	for i, v := range list {
-		var err error
-		if parts[i], err = c.schema(v, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		some, ok, err := c.onlyValues(v, at)
+		if err != nil {
+			return frag{}, err
+		}
+		if ok {
+			values = append(values, some...)
+			continue
+		}
+		f, err := c.schema(v, at)
+		if err != nil {
+			return frag{}, err
+		}
+		parts = append(parts, f)
+	}
+	if keyword == "oneOf" {
+		if err := c.exclusive(list, path); err != nil {
 			return frag{}, err
 		}
 	}
-	if keyword == "oneOf" {
-		for i := range list {
-			for j := range i {
-				if !c.disjoint(list[j], list[i], 0) {
-					return frag{}, c.fail(path, "what is valid to %d may be valid to %d, too: it is only supported where types, or a required property with const or enum, tell them apart. Use anyOf", j, i)
-				}
+	if len(values) > 0 {
+		parts = append(parts, c.oneOf(values))
+	}
+	return c.alt(parts...), nil
+}
+
+// maxCompared bounds the comparisons of values that tell the schemas of a document's oneOf apart.
+const maxCompared = 1 << 20
+
+// exclusive is an error if a value may be valid to two of these.
+func (c *schemas) exclusive(list []any, path string) error {
+	for i := range list {
+		for j := range i {
+			apart := c.disjoint(list[j], list[i], 0)
+			switch {
+			case c.compared > maxCompared:
+				return c.fail(path, "it has too many values to tell its schemas apart. Use anyOf")
+			case !apart:
+				return c.fail(path, "what is valid to %d may be valid to %d, too: it is only supported where types, or a required property with const or enum, tell them apart. Use anyOf", j, i)
 			}
 		}
 	}
-	return c.alt(parts...), nil
+	return nil
 }
 
 // disjoint reports whether it is plain that no value is valid to both.
 func (c *schemas) disjoint(a, b any, depth int) bool {
 	x, y := c.follow(a), c.follow(b)
-	if x == nil || y == nil || depth > 1 {
+	if c.compared++; x == nil || y == nil || depth > 1 || c.compared > maxCompared {
 		return false
 	}
 	s, t := c.shape(x), c.shape(y)
 	if s.values != nil && t.values != nil {
-		return !slices.ContainsFunc(s.values, func(v any) bool {
-			return slices.ContainsFunc(t.values, func(w any) bool { return equal(v, w) })
-		})
+		few, many := s.values, t.values
+		if len(few) > len(many) {
+			few, many = many, few
+		}
+		c.compared += len(few)
+		for v := range few {
+			if _, common := many[v]; common {
+				return false
+			}
+		}
+		return true
 	}
 	if s.types != nil && t.types != nil {
 		if !slices.ContainsFunc(s.types, func(n string) bool { return slices.Contains(t.types, n) }) {
@@ -145,21 +182,34 @@ func (c *schemas) follow(v any) *members {
 
 // shape is what is plain of the values of a schema; nil: nothing is.
 type shape struct {
-	types  []string // "number" for integers, too
-	values []any
+	types  []string            // "number" for integers, too
+	values map[string]struct{} // canonical
 }
 
+// shape is found out once for a schema.
 func (c *schemas) shape(m *members) shape {
+	s, ok := c.shapes[m]
+	if !ok {
+		s = shapeOf(m)
+		c.shapes[m] = s
+	}
+	return s
+}
+
+func shapeOf(m *members) shape {
 	var s shape
-	if v, ok := m.get("const"); ok {
-		s.values = []any{v}
-	} else if list, ok := m.values["enum"].([]any); ok {
-		s.values = list
+	list, ok := m.values["enum"].([]any)
+	if v, isConst := m.get("const"); isConst {
+		list, ok = []any{v}, true
 	}
-	for _, v := range s.values {
-		s.types = append(s.types, typeOf(v))
-	}
-	if s.values != nil {
+	if ok {
+		s.values = make(map[string]struct{}, len(list))
+		for _, v := range list {
+			s.values[canonical(v)] = struct{}{}
+			if t := typeOf(v); !slices.Contains(s.types, t) {
+				s.types = append(s.types, t)
+			}
+		}
 		return s
 	}
 	names, ok := m.values["type"].([]any)

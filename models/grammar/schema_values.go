@@ -6,38 +6,70 @@ import (
 	"strings"
 )
 
-// values is one of those of enum and const; ok is false if the schema has neither.
-func (c *schemas) values(m *members, allowed []string, path string) (f frag, ok bool, err error) {
+// values lists those of enum and const; ok is false if the schema has neither.
+func (c *schemas) values(m *members, allowed []string, path string) (values []any, ok bool, err error) {
 	only, isConst := m.get("const")
 	listed, isEnum := m.get("enum")
 	if !isConst && !isEnum {
-		return frag{}, false, nil
+		return nil, false, nil
 	}
 	for _, list := range keywords {
 		for _, name := range list {
 			if _, ok := m.get(name); ok {
-				return frag{}, true, c.fail(join(path, name), "is not supported beside enum and const")
+				return nil, true, c.fail(join(path, name), "is not supported beside enum and const")
 			}
 		}
 	}
 	list, isList := listed.([]any)
 	switch {
 	case isEnum && (!isList || len(list) == 0):
-		return frag{}, true, c.fail(join(path, "enum"), "must be an array of values, of one at least")
+		return nil, true, c.fail(join(path, "enum"), "must be an array of values, of one at least")
 	case isConst && !isEnum:
 		list = []any{only}
 	}
-	var parts []frag
 	for _, v := range list {
 		if isConst && !equal(v, only) || !fits(v, allowed) {
 			continue
 		}
-		parts = append(parts, c.literal(v))
+		values = append(values, v)
 	}
-	if len(parts) == 0 {
-		return frag{}, true, c.fail(path, "no value of it is of its type")
+	if len(values) == 0 {
+		return nil, true, c.fail(path, "no value of it is of its type")
 	}
-	return c.alt(parts...), true, nil
+	return values, true, nil
+}
+
+// onlyValues lists the values of a schema that is nothing but a list of them; ok is false for any other.
+func (c *schemas) onlyValues(v any, path string) (values []any, ok bool, err error) {
+	m, is := v.(*members)
+	if !is || slices.ContainsFunc(alone, func(name string) bool { _, has := m.get(name); return has }) {
+		return nil, false, nil
+	}
+	if err := c.known(m, path); err != nil {
+		return nil, false, err
+	}
+	allowed, err := c.types(m, path)
+	if err != nil {
+		return nil, false, err
+	}
+	return c.values(m, allowed, path)
+}
+
+// oneOf is exactly one of these values.
+func (b *builder) oneOf(values []any) frag {
+	var parts []frag
+	var texts []string
+	for _, v := range values {
+		if text, ok := scalar(v); ok {
+			texts = append(texts, text)
+		} else {
+			parts = append(parts, b.literal(v))
+		}
+	}
+	if len(texts) > 0 {
+		parts = append(parts, b.oneText(texts))
+	}
+	return b.alt(parts...)
 }
 
 // typeOf is the type of a value, "number" for all numbers.
