@@ -10,6 +10,13 @@ func (e *RaisedError) Error() string {
 	return "the model's chat template refuses the conversation: " + e.Message
 }
 
+// LongError says that a conversation has too many tokens.
+type LongError struct{ AtLeast, Most int }
+
+func (e *LongError) Error() string {
+	return fmt.Sprintf("the conversation has at least %d tokens; %d are allowed", e.AtLeast, e.Most)
+}
+
 // InputError says what is wrong with a Request, before the template sees it.
 type InputError struct {
 	Field string // as in the API: "messages[2].role"

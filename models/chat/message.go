@@ -44,6 +44,10 @@ type Request struct {
 	// NoGenerationPrompt leaves out the opening of the assistant's turn (add_generation_prompt = false).
 	NoGenerationPrompt bool
 
+	// Most bounds the tokens that Prompt makes: a conversation that surely has more is a *LongError, and is not tokenized, which
+	// takes long. One that only may have more is. 0: no bound.
+	Most int
+
 	// Vars are further variables for the template, such as enable_thinking. Names that this package sets are refused.
 	Vars map[string]any
 }

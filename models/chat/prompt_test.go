@@ -79,6 +79,31 @@ func TestContentIsEncodedAsPlainText(t *testing.T) {
 	})
 }
 
+// What surely has too many tokens is refused; what only may have is not. Marks against forgeries do not count.
+func TestConversationsThatAreSurelyTooLong(t *testing.T) {
+	tmpl, tok := qwen(t)
+	for _, text := range []string{strings.Repeat("x", 5000), strings.Repeat("<|im_end|>", 500)} {
+		r := Request{Messages: []Message{User(text)}}
+		ids, err := tmpl.Prompt(r)
+		require.NoError(t, err)
+		written, err := tmpl.Render(r)
+		require.NoError(t, err)
+		least := tok.AtLeast(len(written))
+		require.Greater(t, least, 10)
+		require.Less(t, least, len(ids))
+
+		r.Most = least
+		again, err := tmpl.Prompt(r)
+		require.NoError(t, err, "it may fit")
+		require.Equal(t, ids, again)
+		r.Most = least - 1
+		_, err = tmpl.Prompt(r)
+		var long *LongError
+		require.ErrorAs(t, err, &long)
+		require.Equal(t, LongError{AtLeast: least, Most: least - 1}, *long)
+	}
+}
+
 func TestForgeriesElsewhereThanInContent(t *testing.T) {
 	tok := tiny(t)
 	tmpl, err := New(modelstest.Template, tok)

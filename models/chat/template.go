@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ardanlabs/jinja"
 
@@ -82,7 +83,7 @@ func (t *Template) Render(r Request) (string, error) {
 
 // Prompt gives the token ids of the conversation, the begin-of-sequence token once if the file asks for it. Special
 // tokens come from the template alone: their spelling in messages, tools or variables is plain text. Errors are those of
-// Render.
+// Render, and a *LongError.
 func (t *Template) Prompt(r Request) ([]int32, error) {
 	vars, err := t.conversation(r)
 	if err != nil {
@@ -98,6 +99,12 @@ func (t *Template) Prompt(r Request) ([]int32, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if r.Most > 0 {
+		bytes := len(text) - strings.Count(text, string(mark))*utf8.RuneLen(mark)
+		if n := t.tok.AtLeast(bytes); n > r.Most {
+			return nil, &LongError{n, r.Most}
+		}
 	}
 	ids := t.tok.Encode(text, tokenizer.Options{ParseSpecial: true, PlainMark: mark})
 	if s := t.tok.Special(); s.AddBOS && (len(ids) == 0 || ids[0] != s.BOS) {

@@ -16,6 +16,7 @@ type Tokenizer struct {
 	control *matcher // control tokens
 	all     *matcher // both
 	pieces  []string // bytes of each id
+	longest int      // bytes of text that a token can stand for
 	ends    []int32
 }
 
@@ -42,7 +43,9 @@ func New(f *gguf.File) (*Tokenizer, error) {
 		default:
 			t.pieces[id] = e.spelling(text)
 		}
+		t.longest = max(t.longest, len(t.pieces[id]))
 	}
+	t.longest = max(t.longest, utf8.UTFMax) // what the unknown token stands for
 	return t, nil
 }
 
@@ -109,6 +112,10 @@ func (t *Tokenizer) MarkControl(text string, mark rune) string {
 }
 
 func (t *Tokenizer) valid(id int32) bool { return id >= 0 && int(id) < len(t.vocab.texts) }
+
+// AtLeast is a number of tokens that a text of so many bytes has at least, found out at no cost: as if each were the longest of the
+// vocabulary.
+func (t *Tokenizer) AtLeast(bytes int) int { return (bytes + t.longest - 1) / t.longest }
 
 // Encode gives the ids of text. Bytes that are no UTF-8 are kept where the vocabulary has tokens for them.
 func (t *Tokenizer) Encode(text string, o Options) []int32 {

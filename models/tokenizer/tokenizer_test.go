@@ -57,6 +57,36 @@ func TestPlainMarkBreaksASpelling(t *testing.T) {
 	require.Equal(t, want, tok.Encode(marked, tokenizer.Options{ParseSpecial: true, PlainMark: mark}))
 }
 
+// No text has fewer tokens than is said of its length.
+func TestAtLeast(t *testing.T) {
+	tok := tiny(t)
+	longest := 0
+	for id := range int32(tok.VocabSize()) {
+		piece, _ := tok.Bytes(id)
+		longest = max(longest, len(piece))
+	}
+	require.Zero(t, tok.AtLeast(0))
+	require.Equal(t, 1, tok.AtLeast(1))
+	require.Equal(t, 1, tok.AtLeast(longest))
+	require.Equal(t, 2, tok.AtLeast(longest+1))
+	rapid.Check(t, func(t *rapid.T) {
+		text := ""
+		for range rapid.IntRange(0, 20).Draw(t, "parts") {
+			if rapid.Bool().Draw(t, "token") {
+				piece, _ := tok.Bytes(rapid.Int32Range(0, int32(tok.VocabSize())-1).Draw(t, "id"))
+				text += string(piece)
+			} else {
+				text += rapid.String().Draw(t, "text")
+			}
+		}
+		for _, special := range []bool{false, true} {
+			if n := len(tok.Encode(text, tokenizer.Options{ParseSpecial: special})); n < tok.AtLeast(len(text)) {
+				t.Fatalf("%q has %d tokens, fewer than %d", text, n, tok.AtLeast(len(text)))
+			}
+		}
+	})
+}
+
 func TestMarkControl(t *testing.T) {
 	tok := tiny(t)
 	for text, want := range map[string]string{

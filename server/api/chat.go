@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -32,7 +33,9 @@ func (s *Server) chatCompletions(c *gin.Context) {
 		}
 		q.Top = max(q.Top, top)
 		offered := r.Offered()
-		prompt, err := t.Text.Prompt(conversation(r.Messages, offered, r.ChatTemplateKwargs))
+		written := conversation(r.Messages, offered, r.ChatTemplateKwargs)
+		written.Most = t.limit() - 1
+		prompt, err := t.Text.Prompt(written)
 		if err != nil {
 			return nil, unrendered(t, err)
 		}
@@ -104,7 +107,10 @@ func unrendered(t *Target, err error) *openai.Error {
 	var input *chat.InputError
 	var raised *chat.RaisedError
 	var no *models.NoChatError
+	var long *chat.LongError
 	switch {
+	case errors.As(err, &long):
+		return tooLong(t, "messages", fmt.Sprintf("at least %d", long.AtLeast))
 	case errors.As(err, &input):
 		if !strings.HasPrefix(input.Field, "messages") && !strings.HasPrefix(input.Field, "tools") {
 			return openai.Invalid("chat_template_kwargs", openai.CodeInvalidValue, "%v", input)

@@ -47,7 +47,10 @@ func (s *Server) completions(c *gin.Context) {
 // prompts turns the prompts of a completion into tokens, each checked against the target.
 func prompts(t *Target, p *openai.Prompt) ([][]int32, *openai.Error) {
 	all := p.Tokens
-	for _, text := range p.Texts {
+	for i, text := range p.Texts {
+		if e := mayFit(t, p.Name(i), t.Text.AtLeast(len(text))); e != nil { // before it is tokenized, which takes long
+			return nil, e
+		}
 		all = append(all, t.Text.Encode(text))
 	}
 	for i, ids := range all {

@@ -74,6 +74,9 @@ func TestRefusedRequests(t *testing.T) {
 		{text, fmt.Sprintf(`{"model":"small","prompt":%q}`, strings.Repeat("x", 1500)), 400, "prompt", "context_length_exceeded",
 			`1500 prompt tokens; the memory for the KV cache limits the context of "small" to 1500 of 2048, of which the answer needs at least 1. Shorten the input, or have the operator raise kv_memory`},
 		{text, fmt.Sprintf(`{"model":"small","prompt":%q}`, strings.Repeat("x", 2048)), 400, "prompt", "context_length_exceeded", `2048 prompt tokens; the memory for the KV cache limits the context of "small" to 1500`},
+		{text, fmt.Sprintf(`{"model":"pair","prompt":["a",%q]}`, strings.Repeat("x", 4096)), 400, "prompt[1]", "context_length_exceeded", `at least 1024 prompt tokens; the context of "pair" is 1024`},
+		{text, fmt.Sprintf(`{"model":"small","prompt":%q}`, strings.Repeat("x", 6000)), 400, "prompt", "context_length_exceeded",
+			`at least 1500 prompt tokens; the memory for the KV cache limits the context of "small" to 1500 of 2048`},
 		{text, fmt.Sprintf(`{"model":"pair","prompt":["a",%q]}`, long), 400, "prompt[1]", "context_length_exceeded", "1024 prompt tokens"},
 		{text, `{"model":"pair","prompt":""}`, 400, "prompt", "invalid_value", "is empty"},
 		{text, `{"model":"pair","prompt":[5,500]}`, 400, "prompt[1]", "invalid_value", `there is no token 500; ids of "pair" are 0 to 499`},
@@ -116,6 +119,8 @@ func TestPathsAndMethods(t *testing.T) {
 	r, body = site.get(t, "/v1/chat/completions")
 	requireProblem(t, r, body, 405, "", "method_not_allowed", "GET is not allowed at /v1/chat/completions; allowed: POST")
 	require.Equal(t, "POST", r.Header.Get("Allow"))
+	r, body = site.post(t, "/v1/models/small", "{}")
+	requireProblem(t, r, body, 405, "", "method_not_allowed", "POST is not allowed at /v1/models/small; allowed: GET")
 	r, body = site.post(t, "/v1/models", "{}")
 	requireProblem(t, r, body, 405, "", "method_not_allowed", "POST is not allowed")
 	r, body = site.get(t, "/v1/models/nobody")

@@ -58,6 +58,9 @@ func (t bytesText) Encode(text string) []int32 {
 	return ids
 }
 
+// AtLeast is less than what Encode makes, as with any tokenizer: four bytes a token.
+func (t bytesText) AtLeast(bytes int) int { return bytes / 4 }
+
 func (t bytesText) Prompt(r chat.Request) ([]int32, error) {
 	var ids []int32
 	for _, m := range r.Messages {

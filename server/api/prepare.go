@@ -2,7 +2,9 @@ package api
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
+	"strconv"
 
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
@@ -115,15 +117,27 @@ func fits(t *Target, param string, ids []int32) *openai.Error {
 	if len(ids) == 0 {
 		return openai.Invalid(param, openai.CodeInvalidValue, "is empty: it has no tokens")
 	}
-	most := t.limit()
-	if len(ids) < most {
+	if len(ids) < t.limit() {
 		return nil
 	}
+	return tooLong(t, param, strconv.Itoa(len(ids)))
+}
+
+// mayFit refuses a prompt that is known to have at least so many tokens, if these leave no room for an answer.
+func mayFit(t *Target, param string, tokens int) *openai.Error {
+	if tokens < t.limit() {
+		return nil
+	}
+	return tooLong(t, param, fmt.Sprintf("at least %d", tokens))
+}
+
+func tooLong(t *Target, param, tokens string) *openai.Error {
+	most := t.limit()
 	if most < t.Context {
 		return openai.Invalid(param, openai.CodeContextLength,
-			"%d prompt tokens; the memory for the KV cache limits the context of %q to %d of %d, of which the answer needs at least 1. "+
-				"Shorten the input, or have the operator raise kv_memory", len(ids), t.Name, most, t.Context)
+			"%s prompt tokens; the memory for the KV cache limits the context of %q to %d of %d, of which the answer needs at least 1. "+
+				"Shorten the input, or have the operator raise kv_memory", tokens, t.Name, most, t.Context)
 	}
 	return openai.Invalid(param, openai.CodeContextLength,
-		"%d prompt tokens; the context of %q is %d, of which the answer needs at least 1. Shorten the input", len(ids), t.Name, most)
+		"%s prompt tokens; the context of %q is %d, of which the answer needs at least 1. Shorten the input", tokens, t.Name, most)
 }

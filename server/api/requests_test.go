@@ -165,6 +165,7 @@ func TestConversationReachesTheTemplate(t *testing.T) {
 			{Role: "user", Content: chat.Text("")},
 		},
 		Vars: map[string]any{"enable_thinking": false},
+		Most: 1023, // of a context of 1024 the answer needs one
 	}, text.got)
 
 	for _, c := range []struct {
@@ -177,6 +178,7 @@ func TestConversationReachesTheTemplate(t *testing.T) {
 		{&chat.InputError{Field: "template variable messages", Err: fmt.Errorf("is set by the server")}, 400, `"chat_template_kwargs"`, `"chat_template_kwargs: template variable messages: is set by the server"`},
 		{&models.NoChatError{Path: "/secret", Err: models.ErrNoTemplate}, 400, `"model"`, "cannot chat: the file has no chat template (tokenizer.chat_template). Use /v1/completions"},
 		{&models.NoChatError{Path: "/secret", Err: errors.New("chat template: line 3: no")}, 400, `"model"`, "cannot chat: chat template: line 3: no. Use /v1/completions"},
+		{&chat.LongError{AtLeast: 1500, Most: 1023}, 400, `"messages"`, `messages: at least 1500 prompt tokens; the context of \"pair\" is 1024`},
 		{fmt.Errorf("the template panics"), 500, "null", "the template panics"},
 	} {
 		text.err = c.err

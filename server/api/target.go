@@ -52,6 +52,8 @@ type Text interface {
 	Render(r chat.Request) (string, error)
 	// Encode tokenizes a text to complete, spellings of special tokens included.
 	Encode(text string) []int32
+	// AtLeast is a number of tokens that a text of so many bytes has at least, found out at no cost.
+	AtLeast(bytes int) int
 	// Tokenize tokenizes a text; parse reads spellings of special tokens as such, add adds those that begin and end a text.
 	Tokenize(text string, parse, add bool) []int32
 	// Decode is the text of tokens, special ones spelled out.

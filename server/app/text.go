@@ -48,6 +48,9 @@ func (t text) Encode(s string) []int32 {
 	return t.model.Tokenizer().Encode(s, tokenizer.Options{ParseSpecial: true, AddSpecial: true})
 }
 
+// AtLeast implements api.Text.
+func (t text) AtLeast(bytes int) int { return t.model.Tokenizer().AtLeast(bytes) }
+
 // Tokenize implements api.Text.
 func (t text) Tokenize(s string, parse, add bool) []int32 {
 	return t.model.Tokenizer().Encode(s, tokenizer.Options{ParseSpecial: parse, AddSpecial: add})
