@@ -26,7 +26,7 @@ type deviceInfo struct {
 // DeviceOptions say what device to open. The zero value is the CPU with all cores and its best instruction set.
 type DeviceOptions struct {
 	Threads int    // threads a step runs on, the calling one included; 0: all cores this process may use
-	Kind    string // "" or "cpu"
+	Kind    string // "" or "cpu"; in the CUDA build "cuda", too, and "cuda:1" for the second GPU
 	ISA     string // "": the environment's TR_CPU_ISA, else the best; "reference", "avx2", "avxvnni", "avx512vnni"
 }
 

@@ -12,11 +12,11 @@ import (
 )
 
 // load opens the library under test: that of TOKENROUTER_LIB, or the development build.
-var load = sync.OnceValues(func() (*Library, error) { return Load("") })
+var loaded = sync.OnceValues(func() (*Library, error) { return Load("") })
 
 func library(t testing.TB) *Library {
 	t.Helper()
-	l, err := load()
+	l, err := loaded()
 	require.NoError(t, err)
 	return l
 }
@@ -100,17 +100,17 @@ func TestSearch(t *testing.T) {
 	absent := filepath.Join(t.TempDir(), FileName)
 	broken := builtLibrary(t, "unsigned tr_abi_version(void) { return 7; }")
 
-	_, err := search([]place{filePlace("first", absent), filePlace("second", ""), filePlace("third", absent)})
+	_, err := search(Variable, []place{filePlace("first", absent), filePlace("second", ""), filePlace("third", absent)}, "make it")
 	require.ErrorIs(t, err, ErrNotFound)
-	for _, part := range []string{Variable + ": not set", "first: none: " + absent, "second: none", "third: none", "make build"} {
+	for _, part := range []string{Variable + ": not set", "first: none: " + absent, "second: none", "third: none", "\nmake it"} {
 		require.ErrorContains(t, err, part)
 	}
 
-	l, err := search([]place{filePlace("first", absent), filePlace("second", good), filePlace("third", broken)})
+	l, err := search(Variable, []place{filePlace("first", absent), filePlace("second", good), filePlace("third", broken)}, "")
 	require.NoError(t, err)
 	require.Equal(t, "second", l.Place())
 
-	_, err = search([]place{filePlace("first", broken), filePlace("second", good)})
+	_, err = search(Variable, []place{filePlace("first", broken), filePlace("second", good)}, "")
 	require.ErrorIs(t, err, ErrABIVersion, "a library that does not load is not passed over")
 }
 
@@ -121,6 +121,54 @@ func TestPlaces(t *testing.T) {
 	}
 	require.Equal(t, []string{"development build", "embedded copy", "beside the executable", "../lib of the executable"}, names)
 	require.FileExists(t, sourcePath("go.mod"), "the source tree that this test was compiled from")
+}
+
+// The CUDA build is looked for under its own name, its own variable, and in the system's directories.
+func TestLoadCUDA(t *testing.T) {
+	t.Setenv(CUDAVariable, "")
+	t.Setenv("LD_LIBRARY_PATH", "")
+	old := systemDirs
+	defer func() { systemDirs = old }()
+	systemDirs = []string{filepath.Join(t.TempDir(), "lib")}
+	if _, err := os.Stat(sourcePath("build", "cuda", CUDAFileName)); err != nil {
+		_, err := LoadCUDA("")
+		require.ErrorIs(t, err, ErrNotFound)
+		for _, part := range []string{CUDAVariable + ": not set", "development build: none", "beside the executable: none", "../lib of the executable: none", "system: none: " + systemDirs[0], "make cuda", CUDAVariable + " to the path of a " + CUDAFileName} {
+			require.ErrorContains(t, err, part)
+		}
+	} else {
+		t.Log("the development build is there: what is said without one is not tested")
+	}
+
+	content, err := os.ReadFile(library(t).Path())
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, CUDAFileName), content, 0o600))
+	open := func(p place) (*Library, error) { return search(CUDAVariable, []place{p}, "") }
+	t.Setenv("LD_LIBRARY_PATH", "/nowhere:"+dir)
+	var of []place
+	for _, p := range cudaPlaces() {
+		if p.name == "LD_LIBRARY_PATH" {
+			of = append(of, p)
+		}
+	}
+	require.Len(t, of, 2)
+	_, err = open(of[0])
+	require.ErrorIs(t, err, ErrNotFound)
+	l, err := open(of[1])
+	require.NoError(t, err)
+	require.Equal(t, "LD_LIBRARY_PATH", l.Place())
+	runsOn(t, l)
+
+	t.Setenv(CUDAVariable, filepath.Join(dir, CUDAFileName))
+	l, err = LoadCUDA("")
+	require.NoError(t, err)
+	require.Equal(t, CUDAVariable, l.Place())
+	_, err = LoadCUDA("/none.so")
+	require.ErrorIs(t, err, ErrNotFound)
+	t.Setenv(CUDAVariable, builtLibrary(t, "unsigned tr_abi_version(void) { return 7; }"))
+	_, err = LoadCUDA("")
+	require.ErrorIs(t, err, ErrABIVersion)
 }
 
 func TestUsesMusl(t *testing.T) {

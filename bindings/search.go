@@ -9,11 +9,17 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that names the library to load.
-const Variable = "TOKENROUTER_LIB"
+// Environment variables that name a library to load.
+const (
+	Variable     = "TOKENROUTER_LIB"      // for [Load]
+	CUDAVariable = "TOKENROUTER_CUDA_LIB" // for [LoadCUDA]
+)
 
-// FileName is the library's file name.
-const FileName = "libtokenrouter.so"
+// File names of the library's two builds, which have one ABI.
+const (
+	FileName     = "libtokenrouter.so"      // devices of the kind cpu
+	CUDAFileName = "libtokenrouter-cuda.so" // of the kinds cpu and cuda
+)
 
 // Load finds the library and opens it. The first place that has one decides: if that one does not load, it is an error and
 // not a reason to look further, so that a program never runs on another library than the one it should.
@@ -33,21 +39,34 @@ const FileName = "libtokenrouter.so"
 //
 // Errors: those of [Open]; [ErrNotFound] lists every place.
 func Load(override string) (*Library, error) {
+	return load(override, Variable, places, fmt.Sprintf("build it (make build), or set %s to the path of a %s", Variable, FileName))
+}
+
+// LoadCUDA is Load for the build that runs models on GPUs, too. It loads where there is no GPU and no driver: both are looked for when a
+// device is opened.
+//
+// Places, in order: override; TOKENROUTER_CUDA_LIB; the development build, build/cuda; beside the executable; ../lib of its directory;
+// the directories of LD_LIBRARY_PATH; the system's library directories. No program carries a copy.
+func LoadCUDA(override string) (*Library, error) {
+	return load(override, CUDAVariable, cudaPlaces, fmt.Sprintf("build it (make cuda; make install puts it into ../lib), or set %s to the path of a %s", CUDAVariable, CUDAFileName))
+}
+
+func load(override, variable string, places func() []place, advice string) (*Library, error) {
 	if err := checkPlatform(); err != nil {
 		return nil, err
 	}
 	if override != "" {
 		return open(override, "given path")
 	}
-	if path := os.Getenv(Variable); path != "" {
-		return open(path, Variable)
+	if path := os.Getenv(variable); path != "" {
+		return open(path, variable)
 	}
-	return search(places())
+	return search(variable, places(), advice)
 }
 
 // search opens the library of the first place that has one.
-func search(places []place) (*Library, error) {
-	looked := []string{Variable + ": not set"}
+func search(variable string, places []place, advice string) (*Library, error) {
+	looked := []string{variable + ": not set"}
 	for _, place := range places {
 		library, err := place.open()
 		if err == nil {
@@ -58,8 +77,7 @@ func search(places []place) (*Library, error) {
 		}
 		looked = append(looked, fmt.Sprintf("%s: %v", place.name, err))
 	}
-	return nil, fmt.Errorf("%w; looked at:\n  %s\nbuild it (make build), or set %s to the path of a %s",
-		ErrNotFound, strings.Join(looked, "\n  "), Variable, FileName)
+	return nil, fmt.Errorf("%w; looked at:\n  %s\n%s", ErrNotFound, strings.Join(looked, "\n  "), advice)
 }
 
 // errAbsent says that a place has no library.
@@ -79,6 +97,25 @@ func places() []place {
 		filePlace("beside the executable", join(executable, FileName)),
 		filePlace("../lib of the executable", join(executable, "..", "lib", FileName)),
 	}
+}
+
+// systemDirs are where packages and `make install` put libraries on the systems that the library runs on.
+var systemDirs = []string{"/usr/local/lib", "/usr/local/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"}
+
+func cudaPlaces() []place {
+	executable := executableDir()
+	list := []place{
+		filePlace("development build", sourcePath("build", "cuda", CUDAFileName)),
+		filePlace("beside the executable", join(executable, CUDAFileName)),
+		filePlace("../lib of the executable", join(executable, "..", "lib", CUDAFileName)),
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
+		list = append(list, filePlace("LD_LIBRARY_PATH", join(dir, CUDAFileName)))
+	}
+	for _, dir := range systemDirs {
+		list = append(list, filePlace("system", join(dir, CUDAFileName)))
+	}
+	return list
 }
 
 // filePlace is a place that is one file; path is "" if this process has no such place.

@@ -86,11 +86,15 @@ func (m *message) failure(function string, result uintptr) error {
 	if status == statusOK {
 		return nil
 	}
-	text := m[:]
-	if end := bytes.IndexByte(text, 0); end >= 0 {
-		text = text[:end]
+	return &Error{Call: function, Status: status, Message: text(m[:])}
+}
+
+// text is what a buffer holds up to its first NUL.
+func text(buffer []byte) string {
+	if end := bytes.IndexByte(buffer, 0); end >= 0 {
+		buffer = buffer[:end]
 	}
-	return &Error{Call: function, Status: status, Message: strings.ToValidUTF8(string(text), "\uFFFD")}
+	return strings.ToValidUTF8(string(buffer), "\uFFFD")
 }
 
 // reset empties a buffer that is used again.

@@ -40,8 +40,10 @@ type symbol struct {
 }
 
 // bind looks every symbol up.
-func (s *symbols) bind(object uintptr) error {
-	for _, symbol := range s.table() {
+func (s *symbols) bind(object uintptr) error { return bindAll(s.table(), object) }
+
+func bindAll(table []symbol, object uintptr) error {
+	for _, symbol := range table {
 		address, err := lookup(object, symbol.name)
 		if err != nil {
 			return fmt.Errorf("function %s is missing: %w", symbol.name, err)

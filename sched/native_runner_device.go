@@ -9,11 +9,21 @@ import (
 )
 
 // NativeOptions say how to open the native library and its device. The zero value finds the library by itself and uses
-// all cores.
+// all cores. Names of their JSON are for processes that probe devices.
 type NativeOptions struct {
-	Library string // path of libtokenrouter.so; "": where bindings.Load looks
-	Threads int    // threads that a step runs on; 0: all cores this process may use
-	ISA     string // instruction set; "": the environment's TR_CPU_ISA, else the best
+	Library     string `json:"library"`      // path of libtokenrouter.so; "": where bindings.Load looks
+	CUDALibrary string `json:"cuda_library"` // path of libtokenrouter-cuda.so; "": where bindings.LoadCUDA looks
+	Kind        string `json:"kind"`         // "" or "cpu"; "cuda", "cuda:1": a GPU
+	CUDA        bool   `json:"cuda"`         // a device of the kind cpu is opened in the CUDA build, too: beside a GPU, so that both share one pool of threads
+	Threads     int    `json:"threads"`      // threads that a step runs on; 0: all cores this process may use
+	ISA         string `json:"isa"`          // instruction set; "": the environment's TR_CPU_ISA, else the best
+}
+
+func (o *NativeOptions) load() (*bindings.Library, error) {
+	if o.CUDA || IsCUDA(o.Kind) {
+		return bindings.LoadCUDA(o.CUDALibrary)
+	}
+	return bindings.Load(o.Library)
 }
 
 // NativeDevice is a device of the native library: what models are loaded on. Safe for concurrent use. Runners are closed
@@ -24,13 +34,13 @@ type NativeDevice struct {
 	info    bindings.DeviceInfo
 }
 
-// OpenNativeDevice finds and opens the native library, and a CPU device in it.
+// OpenNativeDevice finds and opens the native library, and a device in it. Drivers of GPUs may crash: ask [ProbeNative] before.
 func OpenNativeDevice(o NativeOptions) (*NativeDevice, error) {
-	library, err := bindings.Load(o.Library)
+	library, err := o.load()
 	if err != nil {
 		return nil, err
 	}
-	device, err := library.OpenDevice(bindings.DeviceOptions{Threads: o.Threads, ISA: o.ISA})
+	device, err := library.OpenDevice(bindings.DeviceOptions{Threads: o.Threads, Kind: o.Kind, ISA: o.ISA})
 	if err != nil {
 		return nil, fmt.Errorf("open the device: %w", err)
 	}
@@ -53,7 +63,10 @@ func (d *NativeDevice) LibraryPath() string { return d.library.Path() }
 // Threads is the number of threads that a step runs on.
 func (d *NativeDevice) Threads() int { return d.info.Threads }
 
-// ISA is the instruction set in use.
+// Kind is "cpu" or "cuda".
+func (d *NativeDevice) Kind() string { return d.info.Kind }
+
+// ISA is the instruction set in use, of the processor.
 func (d *NativeDevice) ISA() string { return d.info.ISA }
 
 // Close closes the device; an error while a model on it is open.

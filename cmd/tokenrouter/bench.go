@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/sched/measure"
+	"github.com/tokenrouter/tokenrouter/server/machine"
 )
 
 // benchFlags are what to measure.
@@ -17,7 +19,8 @@ type benchFlags struct {
 	batches, contexts, extends    []int
 	prefill, chunk, extendContext int
 	steps, runs, threads          int
-	library, isa, head            string
+	library, cudaLibrary          string
+	device, isa, head             string
 	asJSON, shared                bool
 }
 
@@ -47,7 +50,8 @@ head scores. Medians of several steps; no server is involved.`,
 	f.BoolVar(&b.shared, "shared", false, "the sequences of a decode batch share their context's pages, as with a common prompt")
 	f.IntVar(&b.threads, "threads", 0, "threads of a step; 0: all cores")
 	f.StringVar(&b.isa, "isa", "", "instruction `SET`: avx512vnni, avxvnni, avx2 or reference; default: the best")
-	f.StringVar(&b.library, "library", "", "native library to load, `FILE`; default: the one built in")
+	addLibraryFlags(cmd, &b.library, &b.cudaLibrary)
+	f.StringVar(&b.device, "device", "cpu", "`DEVICE` to run on: cpu, cuda, cuda:1")
 	f.StringVar(&b.head, "head", "", "router head to time decoding with, too, a GGUF `FILE`")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object per line")
 	return cmd
@@ -94,7 +98,7 @@ func (b *benchFlags) run(cmd *cobra.Command, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	device, err := sched.OpenNativeDevice(sched.NativeOptions{Library: b.library, Threads: b.threads, ISA: b.isa})
+	device, err := b.open(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -134,6 +138,18 @@ func (b *benchFlags) run(cmd *cobra.Command, path string) (err error) {
 		}
 	}
 	return nil
+}
+
+// open opens the device, a GPU after another process has tried to.
+func (b *benchFlags) open(ctx context.Context) (*sched.NativeDevice, error) {
+	o := sched.NativeOptions{Library: b.library, CUDALibrary: b.cudaLibrary, Kind: b.device, Threads: b.threads, ISA: b.isa}
+	if sched.IsCUDA(b.device) {
+		probe := machine.Prober{}.Probe(ctx, o)
+		if err := probe.Err(); err != nil {
+			return nil, fmt.Errorf("--device %s: %w", b.device, err)
+		}
+	}
+	return sched.OpenNativeDevice(o)
 }
 
 // benchLines writes each figure as a line of JSON.

@@ -50,22 +50,24 @@ type fit struct {
 
 // diagnosis is what doctor finds.
 type diagnosis struct {
-	Version   string         `json:"version"`
-	CPU       machine.CPU    `json:"cpu"`
-	Memory    machine.Memory `json:"memory"`
-	Bandwidth float64        `json:"bandwidth"` // bytes/s; 0: not measured
-	GPU       machine.GPU    `json:"gpu"`
-	ISA       string         `json:"isa"` // in use; "": the library does not load
-	Threads   int            `json:"threads"`
-	Checks    []check        `json:"checks"`
-	Pairs     []fit          `json:"pairs"`
+	Version   string              `json:"version"`
+	CPU       machine.CPU         `json:"cpu"`
+	Memory    machine.Memory      `json:"memory"`
+	Bandwidth float64             `json:"bandwidth"` // bytes/s; 0: not measured
+	GPU       machine.GPU         `json:"gpu"`
+	Devices   []sched.NativeProbe `json:"devices"` // the processor and the GPUs, as opened in other processes
+	ISA       string              `json:"isa"`     // in use; "": the library does not load
+	Threads   int                 `json:"threads"`
+	Checks    []check             `json:"checks"`
+	Pairs     []fit               `json:"pairs"`
 }
 
 var errProblems = errors.New("there are problems; see above")
 
 func newDoctorCommand() *cobra.Command {
 	var asJSON bool
-	var configFile, library string
+	var configFile string
+	var o sched.NativeOptions
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine can run, and why not more",
@@ -76,7 +78,7 @@ The exit status is 1 if nothing can run, or the configuration cannot.`,
 		Example: "  tokenrouter doctor --config tokenrouter.yaml\n  tokenrouter doctor --json | jq -r '.pairs[] | select(.fits) | .pair'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d := diagnose(cmd.Context(), configFile, library)
+			d := diagnose(cmd.Context(), configFile, o)
 			if cmd.Context().Err() != nil {
 				return errInterrupted
 			}
@@ -98,17 +100,18 @@ The exit status is 1 if nothing can run, or the configuration cannot.`,
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	f.StringVarP(&configFile, "config", "c", "", "configuration `FILE` to check; default: the one that serve would use, if there is one")
-	f.StringVar(&library, "library", "", "native library to load, `FILE`; default: the one built in")
+	addLibraryFlags(cmd, &o.Library, &o.CUDALibrary)
 	_ = cmd.MarkFlagFilename("config", "yaml", "yml", "json")
 	return cmd
 }
 
-func diagnose(ctx context.Context, configFile, library string) *diagnosis {
+func diagnose(ctx context.Context, configFile string, o sched.NativeOptions) *diagnosis {
 	d := &diagnosis{Version: version, CPU: machine.FindCPU(), Memory: machine.FindMemory(), GPU: machine.FindGPU(), Pairs: []fit{}}
-	d.library(library)
+	d.Devices = probeDevices(ctx, o)
+	d.library(o.Library)
 	d.processor()
 	d.memory(ctx)
-	d.gpu()
+	d.gpus()
 	s := d.disk()
 	d.configuration(configFile)
 	d.pairs(s)
@@ -174,15 +177,6 @@ func (d *diagnosis) memory(ctx context.Context) {
 		fetch.Size(int64(bandwidth)), count(threads, "thread"), bandwidth/1e9), "")
 }
 
-func (d *diagnosis) gpu() {
-	switch {
-	case d.GPU.Driver == "":
-		d.add("gpu", good, "no NVIDIA driver found; models run on the processor", "")
-	default:
-		d.add("gpu", good, fmt.Sprintf("NVIDIA driver %s, %s; a device of the configuration says what models run on", d.GPU.Driver, strings.Join(d.GPU.Names, ", ")), "")
-	}
-}
-
 // disk looks at where models are kept.
 func (d *diagnosis) disk() *store.Store {
 	s, err := store.Default()
@@ -234,6 +228,12 @@ func (d *diagnosis) configuration(file string) {
 	if need > d.Memory.Available {
 		d.add("configuration", warn, found, fmt.Sprintf("only %s is available: take smaller models or less kv_memory", fetch.Size(d.Memory.Available)))
 		return
+	}
+	for _, m := range cfg.Models {
+		if err := d.usable(cfg, m.Device); err != nil {
+			d.add("configuration", bad, found, fmt.Sprintf("model %q is on device %q: %v", m.Name, m.Device, err))
+			return
+		}
 	}
 	d.add("configuration", good, found, "")
 }

@@ -19,9 +19,18 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/internal/lockedbuf"
 	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
+	"github.com/tokenrouter/tokenrouter/server/machine"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == machine.ProbeCommand { // as the program itself would
+		if err := machine.ProbeChild(os.Args[2], os.Stdout); err != nil {
+			panic(err)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // shell runs a whole command line.
 func shell(t *testing.T, stdin string, args ...string) (status int, out, aside string) {

@@ -50,6 +50,7 @@ func manual(root *cobra.Command) string {
 		{"TOKENROUTER_MODELS", "Directory of the models; else tokenrouter/models in the user's cache directory."},
 		{"TOKENROUTER_URL, TOKENROUTER_API_KEY", "The server that ps asks, and its key."},
 		{"TOKENROUTER_LIB", "Native library to load in place of the one built in."},
+		{"TOKENROUTER_CUDA_LIB", "Native library to load for GPUs."},
 		{"HF_TOKEN, HF_ENDPOINT", "Token for a hub of models, and another hub than the default."},
 		{"NO_COLOR", "If set, no colours are written."},
 	} {

@@ -138,7 +138,7 @@ func run(cmd *cobra.Command, from *source, q *question, prompt string) (err erro
 		return err
 	}
 	ctx := cmd.Context()
-	loader, err := app.NewLoader(cfg, app.Options{Log: log, Library: from.library, Version: version})
+	loader, err := app.NewLoader(cfg, app.Options{Log: log, Library: from.library, CUDALibrary: from.cudaLibrary, Version: version})
 	if err != nil {
 		return err
 	}

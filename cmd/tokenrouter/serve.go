@@ -49,7 +49,7 @@ again; docs/operations.md says what of it holds without a restart.`,
 			reload, forget := hangups()
 			defer forget()
 			return app.Serve(cmd.Context(), cfg, app.Options{
-				Log: log, Library: from.library, Version: version, Observer: observer,
+				Log: log, Library: from.library, CUDALibrary: from.cudaLibrary, Version: version, Observer: observer,
 				Reload: reload,
 				Configure: func() (*config.Config, error) {
 					cfg, err := from.load()

@@ -15,9 +15,10 @@ import (
 
 // source are the flags that say which models to run.
 type source struct {
-	config, small, large, pair, library string
-	demo                                bool
-	threads                             int
+	config, small, large, pair   string
+	library, cudaLibrary, device string
+	demo                         bool
+	threads                      int
 }
 
 func (s *source) addFlags(cmd *cobra.Command) {
@@ -27,7 +28,8 @@ func (s *source) addFlags(cmd *cobra.Command) {
 	f.StringVar(&s.large, "large", "", "GGUF `FILE` of the large model, or the name of one that was pulled; with --small")
 	f.StringVar(&s.pair, "pair", "", "`NAME` of a pair of the catalogue that was pulled; tokenrouter list --all shows them")
 	f.BoolVar(&s.demo, "demo", false, "use the pair of models that is built in; it solves word problems")
-	f.StringVar(&s.library, "library", "", "native library to load, `FILE`; default: the one built in")
+	addLibraryFlags(cmd, &s.library, &s.cudaLibrary)
+	f.StringVar(&s.device, "device", "", "`DEVICE` of all models: cpu, cuda, cuda:1, or one of the configuration; default: as configured, or cpu. tokenrouter devices lists them")
 	f.IntVar(&s.threads, "threads", 0, "threads of the CPU device; 0: as configured, or all cores")
 	cmd.MarkFlagsMutuallyExclusive("config", "small", "pair", "demo")
 	cmd.MarkFlagsMutuallyExclusive("config", "large", "pair", "demo")
@@ -47,6 +49,11 @@ func (s *source) load() (*config.Config, error) {
 	cfg, err := s.read()
 	if err != nil {
 		return nil, err
+	}
+	if s.device != "" {
+		if err := cfg.Move(s.device); err != nil {
+			return nil, fmt.Errorf("--device: %w", err)
+		}
 	}
 	if s.threads > 0 {
 		for i := range cfg.Devices {

@@ -21,9 +21,18 @@ import (
 	"github.com/tokenrouter/tokenrouter/internal/lockedbuf"
 	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
 	"github.com/tokenrouter/tokenrouter/server/config"
+	"github.com/tokenrouter/tokenrouter/server/machine"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == machine.ProbeCommand { // as the program itself would
+		if err := machine.ProbeChild(os.Args[2], os.Stdout); err != nil {
+			panic(err)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // pair writes two tiny models and parses a configuration for them. more is appended to it.
 func pair(t *testing.T, more string) *config.Config {

@@ -1,10 +1,11 @@
 package app
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
-	"github.com/rs/zerolog"
 
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/config"
@@ -14,7 +15,9 @@ import (
 type device struct {
 	config.Device
 	native *sched.NativeDevice
+	probe  sched.NativeProbe // of a GPU, from before anything was loaded
 	models []*loaded
+	tokens int // that the KV cache of each model has room for; 0: there is none yet
 }
 
 // loaded is a model with its weights in memory.
@@ -24,13 +27,49 @@ type loaded struct {
 	heads  map[string]*sched.NativeHead // by the path of the file
 }
 
-func openDevice(c config.Device, library string, log zerolog.Logger) (*device, error) {
-	d, err := sched.OpenNativeDevice(sched.NativeOptions{Library: library, Threads: c.Threads, ISA: c.ISA})
-	if err != nil {
-		return nil, fmt.Errorf("device %q: %w", c.Name, err)
+// nativeOptions say how a device is opened, beside others: whatever runs beside a GPU is opened in the same library, so that all have one
+// pool of threads.
+func (o *Options) nativeOptions(c config.Device, all []config.Device) sched.NativeOptions {
+	n := sched.NativeOptions{Library: o.Library, CUDALibrary: o.CUDALibrary, Kind: c.Kind, Threads: c.Threads, ISA: c.ISA}
+	for _, other := range all {
+		if _, gpu := other.GPU(); gpu {
+			n.CUDA = true
+		}
+		if n.Threads == 0 {
+			n.Threads = other.Threads
+		}
 	}
-	log.Info().Str("device", c.Name).Int("threads", d.Threads()).Str("isa", d.ISA()).Str("library", d.Library()).Msg("device open")
-	return &device{Device: c, native: d}, nil
+	return n
+}
+
+// openDevice opens a device, a GPU after another process has tried to: a driver may crash or hang.
+func (l *Loader) openDevice(ctx context.Context, c config.Device, all []config.Device) (*device, error) {
+	d := &device{Device: c}
+	o := l.options.nativeOptions(c, all)
+	if _, gpu := c.GPU(); gpu {
+		d.probe = l.options.Prober.Probe(ctx, o)
+		if err := d.probe.Err(); err != nil {
+			return nil, l.atDevice(c.Name, err)
+		}
+		l.options.Log.Info().Str("device", c.Name).Str("gpu", d.probe.Name).Str("capability", d.probe.Capability).Str("driver", d.probe.Driver).
+			Str("memory", mebibytes(uint64(d.probe.Memory))).Str("free", mebibytes(uint64(d.probe.Free))).Msg("GPU found")
+		if err := d.enough(l.plan.on(c.Name)); err != nil {
+			return nil, l.atDevice(c.Name, err)
+		}
+	}
+	var err error
+	if d.native, err = sched.OpenNativeDevice(o); err != nil {
+		return nil, l.atDevice(c.Name, err)
+	}
+	l.options.Log.Info().Str("device", c.Name).Str("kind", c.Kind).Int("threads", d.native.Threads()).Str("isa", d.native.ISA()).Str("library", d.native.Library()).Msg("device open")
+	return d, nil
+}
+
+// atDevice is an error about a device: at its entry in the configuration, or where a model names it.
+func (l *Loader) atDevice(name string, err error) error {
+	err = fmt.Errorf("device %q: %w", name, err)
+	i := slices.IndexFunc(l.plan.models, func(m planned) bool { return m.Device == name })
+	return l.plan.cfg.At(fmt.Sprintf("models[%d].device", i), err)
 }
 
 // sharing says how the models on each device share it.
@@ -50,33 +89,10 @@ func (d *device) load(m *planned, progress *atomic.Int32) error {
 	}
 	native, err := load(m.Path, progress)
 	if err != nil {
-		return fmt.Errorf("model %q: %w", m.Name, err)
+		return d.full(fmt.Errorf("model %q: %w", m.Name, err))
 	}
 	d.models = append(d.models, &loaded{m, native, map[string]*sched.NativeHead{}})
 	return nil
-}
-
-// pages divides the device's KV memory among its models: as many pages for each, but no more than all live requests
-// together could fill.
-func (d *device) pages(maxLive int) (int, error) {
-	perToken := make([]uint64, len(d.models))
-	longest := 0
-	for i, m := range d.models {
-		var err error
-		if perToken[i], err = sched.NativeKVBytes(m.native.Info(), m.KVType); err != nil {
-			return 0, fmt.Errorf("model %q: %w", m.Name, err)
-		}
-		longest = max(longest, m.context)
-	}
-	pages, err := sched.NativePages(uint64(d.KVMemory), perToken...)
-	if err != nil {
-		return 0, fmt.Errorf("device %q, kv_memory %s: %w", d.Name, d.KVMemory, err)
-	}
-	perRequest := (longest + sched.NativePageTokens - 1) / sched.NativePageTokens
-	if maxLive <= pages/perRequest {
-		pages = maxLive * perRequest
-	}
-	return pages, nil
 }
 
 func (d *device) close() error {

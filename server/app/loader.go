@@ -13,6 +13,7 @@ import (
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/api"
 	"github.com/tokenrouter/tokenrouter/server/config"
+	"github.com/tokenrouter/tokenrouter/server/machine"
 )
 
 // Loader brings a configuration into memory. Progress may be called at any time, the rest is for one goroutine.
@@ -24,10 +25,12 @@ type Loader struct {
 
 // Options configure what this package does. The zero value logs nothing and finds the native library by itself.
 type Options struct {
-	Log      zerolog.Logger
-	Library  string          // path of libtokenrouter.so; "": where the bindings look
-	Version  string          // of the program, part of the fingerprints of answers
-	Observer *sched.Observer // of the engine
+	Log         zerolog.Logger
+	Library     string          // path of libtokenrouter.so; "": where the bindings look
+	CUDALibrary string          // path of libtokenrouter-cuda.so, likewise
+	Prober      machine.Prober  // of GPUs
+	Version     string          // of the program, part of the fingerprints of answers
+	Observer    *sched.Observer // of the engine
 
 	// Hooks of Serve, any of which may be nil: before weights are loaded, to show progress; when connections are taken;
 	// when requests are answered.
@@ -87,7 +90,7 @@ func (l *Loader) Load(ctx context.Context) (_ *Runtime, err error) {
 		return nil, err
 	}
 	for _, c := range configs {
-		d, err := openDevice(c, l.options.Library, l.options.Log)
+		d, err := l.openDevice(ctx, c, configs)
 		if err != nil {
 			return nil, err
 		}
@@ -162,10 +165,11 @@ func (l *Loader) engine(r *Runtime) error {
 				Pages: pages, MaxTokens: o.MaxBatchTokens, MaxRows: min(rowsPerRequest*b.MaxBatch, o.MaxBatchTokens), KVType: m.KVType,
 			})
 			if err != nil {
-				return fmt.Errorf("model %q: %w", m.Name, err)
+				return d.full(fmt.Errorf("model %q: %w", m.Name, err))
 			}
 			runners[m.Name] = l.model(m, d, runner)
 		}
+		l.options.Log.Info().Str("device", d.Name).Int("kv_tokens", d.tokens).Str("sharing", d.Sharing).Int("models", len(d.models)).Msg("KV capacity of each model on the device")
 	}
 	for _, m := range l.plan.models {
 		o.Models = append(o.Models, runners[m.Name])
@@ -218,12 +222,18 @@ func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.M
 	}
 }
 
-// Memory is how many bytes weights and KV caches will take: as much as the files, and what the devices are given for the caches.
+// Memory is how many bytes of the main memory weights and KV caches will take: as much as the files, and what the devices are given for
+// the caches.
 func (l *Loader) Memory() int64 {
 	var total int64
 	devices := map[string]bool{}
 	for i := range l.plan.models {
 		m := &l.plan.models[i]
+		if d, ok := l.plan.cfg.Device(m.Device); ok {
+			if _, gpu := d.GPU(); gpu {
+				continue
+			}
+		}
 		total += m.file.Info().Size
 		if d, ok := l.plan.cfg.Device(m.Device); ok && !devices[m.Device] {
 			devices[m.Device] = true

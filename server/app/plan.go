@@ -154,6 +154,17 @@ func (p *plan) model(name string) *planned {
 	return &p.models[i]
 }
 
+// on lists the models on a device.
+func (p *plan) on(device string) []*planned {
+	var list []*planned
+	for i := range p.models {
+		if p.models[i].Device == device {
+			list = append(list, &p.models[i])
+		}
+	}
+	return list
+}
+
 // devices lists the devices that models are on, in the order of the models.
 func (p *plan) devices() ([]config.Device, error) {
 	var list []config.Device

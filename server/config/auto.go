@@ -56,3 +56,23 @@ func (w Wait) String() string {
 	}
 	return Duration(w).String()
 }
+
+// Budget is a number of bytes, or Auto; written "2GiB" or "auto" in the file.
+type Budget int64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *Budget) UnmarshalText(text []byte) error {
+	if string(text) == auto {
+		*b = Auto
+		return nil
+	}
+	return (*Size)(b).UnmarshalText(text)
+}
+
+// String is what is read back as the same.
+func (b Budget) String() string {
+	if b == Auto {
+		return auto
+	}
+	return Size(b).String()
+}

@@ -9,9 +9,6 @@ import (
 	"github.com/tokenrouter/tokenrouter/internal/suggest"
 )
 
-// defaultDevice is there without being named in the file.
-const defaultDevice = "cpu"
-
 // check reports what is wrong with a configuration beyond what its schema can say.
 func check(c *Config) []Problem {
 	k := checker{c: c}
@@ -76,13 +73,32 @@ func (k *checker) devices() {
 			k.complain(item("devices", i)+".name", "a second device called %s", d.Name)
 		}
 		names[i] = d.Name
-		if d.KVMemory <= 0 {
-			k.complain(item("devices", i)+".kv_memory", "the KV caches need memory; 0 was given")
-		}
+		k.device(item("devices", i), i, &d)
 	}
 	for i, m := range k.c.Models {
 		if !slices.Contains(names, m.Device) {
-			k.complain(item("models", i)+".device", "no device is called %s%s", m.Device, suggest.Phrase(m.Device, names))
+			k.complain(item("models", i)+".device", "no device is called %s%s; cpu, cuda, cuda:1 and the like need no entry in devices", m.Device, suggest.Phrase(m.Device, names))
+		}
+	}
+}
+
+func (k *checker) device(path string, i int, d *Device) {
+	number, gpu := d.GPU()
+	switch {
+	case d.KVMemory == 0:
+		k.complain(path+".kv_memory", "the KV caches need memory; 0 was given")
+	case d.KVMemory == Auto && !gpu:
+		k.complain(path+".kv_memory", "auto is for GPUs; give a size, such as 1GiB, of the main memory, which other programs need, too")
+	}
+	if kinds.MatchString(d.Name) && d.Name != d.Kind {
+		k.complain(path+".name", "%s is a device of that kind, and this one is of the kind %s: give it another name", d.Name, d.Kind)
+	}
+	if !gpu {
+		return
+	}
+	for _, other := range k.c.Devices[:i] {
+		if n, ok := other.GPU(); ok && n == number {
+			k.complain(path+".kind", "%s and %s are the same GPU; models that share a GPU name the same device", other.Name, d.Name)
 		}
 	}
 }

@@ -1,5 +1,10 @@
 package config
 
+import (
+	"strconv"
+	"strings"
+)
+
 // Config is a valid configuration with all defaults filled in. Its fields are documented in schema.json.
 type Config struct {
 	Models   []Model  `json:"models"`
@@ -42,11 +47,21 @@ type Route struct {
 // Device is what models run on.
 type Device struct {
 	Name     string `json:"name"`
-	Kind     string `json:"kind"`
-	Sharing  string `json:"sharing"` // exclusive or concurrent
-	Threads  int    `json:"threads"` // 0: all cores that the process may use
-	ISA      string `json:"isa"`     // "": the best one
-	KVMemory Size   `json:"kv_memory"`
+	Kind     string `json:"kind"`      // cpu, cuda, cuda:1
+	Sharing  string `json:"sharing"`   // exclusive or concurrent
+	Threads  int    `json:"threads"`   // 0: all cores that the process may use
+	ISA      string `json:"isa"`       // "": the best one
+	KVMemory Budget `json:"kv_memory"` // Auto: what is left, of a GPU
+}
+
+// GPU is the number of the GPU that the device is; false: it is the processor.
+func (d *Device) GPU() (number int, ok bool) {
+	if d.Kind == defaultDevice {
+		return 0, false
+	}
+	_, digits, _ := strings.Cut(d.Kind, ":")
+	number, _ = strconv.Atoi(digits) // none: 0; the schema lets nothing else through
+	return number, true
 }
 
 // Values of Route.OnPeerFailure.

@@ -108,6 +108,34 @@ func TestEmptySectionsAreDefaults(t *testing.T) {
 	require.Empty(t, c.Routes)
 }
 
+// A device whose name is its kind needs no entry. What it gets by default depends on the kind.
+func TestGPUs(t *testing.T) {
+	c, err := Parse("", []byte(`
+models:
+  - {name: a, path: a.gguf}
+  - {name: b, path: b.gguf, device: cuda}
+  - {name: c, path: c.gguf, device: "cuda:1"}
+  - {name: d, path: d.gguf, device: big}
+devices: [{name: big, kind: "cuda:2", sharing: concurrent, kv_memory: 3GiB}, {name: "cuda:1", threads: 2}]`))
+	require.NoError(t, err)
+	require.Equal(t, []Device{
+		{"big", "cuda:2", Concurrent, 0, "", 3 << 30}, {"cuda:1", "cuda:1", Exclusive, 2, "", Auto},
+		{"cpu", "cpu", Exclusive, 0, "", 1 << 30}, {"cuda", "cuda", Exclusive, 0, "", Auto},
+	}, c.Devices)
+	for i, want := range []int{2, 1, 0, 0} {
+		number, gpu := c.Devices[i].GPU()
+		require.Equal(t, want, number)
+		require.Equal(t, i != 2, gpu)
+	}
+
+	c, err = Parse("", []byte(twoModels))
+	require.NoError(t, err)
+	require.ErrorContains(t, c.Move("graphics"), `no device is called "graphics"; cpu, cuda, cuda:1 and the like are there without a configuration`)
+	require.NoError(t, c.Move("cuda:1"))
+	require.Equal(t, "cuda:1", c.Models[0].Device)
+	require.Len(t, c.Devices, 2)
+}
+
 func TestAliasesAndMergeKeys(t *testing.T) {
 	c, err := Parse("", []byte(`
 models:

@@ -36,6 +36,7 @@ func build(tree any, src source) (*Config, error) {
 		return nil, failure(src.file, problems)
 	}
 	tree = fill(tree, compiled())
+	completeDevices(tree)
 	c := &Config{}
 	// The tree has the shape that the schema allows; JSON is the plainest way from there into typed fields. What can
 	// still fail are the units, whose range a pattern cannot express.
@@ -47,7 +48,7 @@ func build(tree any, src source) (*Config, error) {
 		return nil, &Error{File: src.file, Problems: []Problem{{Message: err.Error()}}}
 	}
 	c.source = src
-	if err := addDefaultDevice(c); err != nil {
+	if err := addDevices(c); err != nil {
 		return nil, err
 	}
 	if err := failure(src.file, check(c)); err != nil {
@@ -74,24 +75,6 @@ func build(tree any, src source) (*Config, error) {
 		t.Cert, t.Key = resolve(src.file, t.Cert), resolve(src.file, t.Key)
 	}
 	return c, nil
-}
-
-// addDefaultDevice adds the device `cpu`, with the schema's defaults, unless the file describes it.
-func addDefaultDevice(c *Config) error {
-	if _, ok := c.Device(defaultDevice); ok {
-		return nil
-	}
-	tree := fill(map[string]any{"name": defaultDevice}, compiled().Properties["devices"].Items2020)
-	text, err := json.Marshal(tree)
-	if err != nil {
-		return fmt.Errorf("configuration: %w", err)
-	}
-	var d Device
-	if err := json.Unmarshal(text, &d); err != nil {
-		return fmt.Errorf("configuration: %w", err)
-	}
-	c.Devices = append(c.Devices, d)
-	return nil
 }
 
 // CataloguePrefix of a model's path, or of a route's head, stands before the name of one of the catalogue.

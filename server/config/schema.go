@@ -32,6 +32,7 @@ var compiled = sync.OnceValue(func() *jsonschema.Schema {
 	}
 	c := jsonschema.NewCompiler()
 	c.RegisterFormat(&jsonschema.Format{Name: "byte-size", Validate: unit(func(s string) error { return new(Size).UnmarshalText([]byte(s)) })})
+	c.RegisterFormat(&jsonschema.Format{Name: "budget", Validate: unit(func(s string) error { return new(Budget).UnmarshalText([]byte(s)) })})
 	c.RegisterFormat(&jsonschema.Format{Name: "time-span", Validate: unit(func(s string) error { return new(Duration).UnmarshalText([]byte(s)) })})
 	c.RegisterFormat(&jsonschema.Format{Name: "wait", Validate: unit(func(s string) error { return new(Wait).UnmarshalText([]byte(s)) })})
 	c.AssertFormat()
@@ -110,7 +111,7 @@ func unitHint(e *jsonschema.ValidationError, root any) string {
 	k, ok := e.ErrorKind.(*kind.Type)
 	if s := at(compiled(), e.InstanceLocation); !ok || k.Got != "number" || s == nil || s.Format == nil {
 		return ""
-	} else if s.Format.Name == "byte-size" {
+	} else if s.Format.Name == "byte-size" || s.Format.Name == "budget" {
 		return "; write a size with its unit, such as 512MiB"
 	}
 	number := fmt.Sprint(valueAt(e.InstanceLocation, root))
@@ -184,6 +185,8 @@ func reword(k jsonschema.ErrorKind) string {
 // patternName describes the patterns that the schema uses.
 func patternName(pattern string) string {
 	switch {
+	case strings.Contains(pattern, "cuda"):
+		return "cpu, cuda, or cuda:1 and the like"
 	case strings.Contains(pattern, "auto|"):
 		return "auto or a duration such as 50ms or 30s"
 	case strings.Contains(pattern, "auto"):

@@ -12,7 +12,15 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == ProbeCommand {
+		if err := ProbeChild(os.Args[2], os.Stdout); err != nil {
+			panic(err)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // pretend makes a machine of files.
 func pretend(t *testing.T, files map[string]string) {
