@@ -11,6 +11,9 @@ share=$to/share
 
 install -D -m 755 bin/tokenrouter "$binary"
 DESTDIR=$root cmake --install build/native --prefix "$prefix" --strip >/dev/null
+# Where `make cuda` has made it.
+cuda=build/cuda/libtokenrouter-cuda.so
+if [ -e "$cuda" ]; then install -D -m 755 "$cuda" "$to/lib/libtokenrouter-cuda.so"; fi
 
 complete() { # SHELL FILE
     install -d "$(dirname "$2")"

@@ -82,7 +82,7 @@ func TestGPUErrors(t *testing.T) {
 		"open=old-driver": `models[1].device: device "cuda": the NVIDIA driver is too old for this library: it supports CUDA 13.0`,
 		"load=no-memory":  `device "cuda" is out of memory: it holds nothing, and 1.0 GB of 1.1 GB were free; take smaller models or less kv_memory`,
 		"arena=no-memory": `device "cuda" is out of memory: it holds large`,
-		"free=100000000":  `device "cuda": out of memory: the models take 268.6 MB (large`,
+		"free=100000000":  `device "cuda": out of memory: the models take 268.9 MB (large 458.0 kB)`,
 	} {
 		m.Control(t, words)
 		var log lockedbuf.Buffer
