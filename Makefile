@@ -129,8 +129,9 @@ test-dist: dist ## The archive, unpacked and used from the command line, C and P
 	scripts/check-dist.sh dist/tokenrouter-*-linux-x86_64.tar.gz
 
 .PHONY: test-clients
-test-clients: build real-pair python ## The official OpenAI client for Python against a running server
+test-clients: build real-pair python ## The official OpenAI clients for Python and Go against a running server
 	$(PYTHON) -m pytest -q tests/clients
+	TOKENROUTER_REQUIRE_MODELS=1 $(GO) -C tests/openai-go test -count=1 .
 
 # `make test` goes on, and says so, where Chromium is not and cannot be installed.
 test: BROWSER := wanted
@@ -203,6 +204,7 @@ lint: prerequisites ## Formatting, the arrows between packages, and golangci-lin
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (run gofmt -w): $$unformatted" >&2; exit 1; fi
 	scripts/render-performance.py --check
+	scripts/render-configuration.py --check
 	scripts/render-llama-server.py --check
 	scripts/render-routing.py --check
 	scripts/golangci-lint.sh run ./...
