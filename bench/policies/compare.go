@@ -98,13 +98,6 @@ func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, not
 				f = &Figure{}
 				c.Policies[by.name] = f
 			}
-			if run.Small != nil {
-				at, err := predict(c.Requests, c.Share, *run.Small, *run.Large, nil)
-				if err != nil {
-					return err
-				}
-				run.Predicted = at.Best
-			}
 			f.add(*run)
 			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d, steps %.1f%% of the time, small %d of %.1f (%.1f rows) %.1f s, large %d of %.1f (%.1f rows) %.1f s",
 				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, run.FirstP50, run.Threshold, 100*run.Busy, run.SmallSteps.Count, run.SmallSteps.Requests, run.SmallSteps.Rows, run.SmallSteps.Seconds,
@@ -120,8 +113,11 @@ func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, not
 	for _, f := range c.Policies {
 		f.equalize(small, large, c.Requests*o.Each*o.Tokens)
 	}
-	var err error
-	c.Prediction, err = predict(c.Requests, c.Share, *small, *large, order)
+	prompts, err := p.prompts(o.Prompts, c.Requests*o.Each)
+	if err != nil {
+		return err
+	}
+	c.Prediction, err = predict(c.Requests, c.Share, float64(len(slices.Concat(prompts...)))/float64(len(prompts)*o.Tokens), *small, *large, o.Policies)
 	return err
 }
 

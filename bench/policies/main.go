@@ -13,8 +13,8 @@
 //
 // "all" counts all tokens from the first request to the last answer, prompts and the end, when fewer and fewer are live,
 // included: what a client sees. "steady" counts those between the moment at which every request has written a quarter of its
-// answer and the moment at which the first one is through: there as many are live as the throughput model assumes, so that is
-// what its prediction is compared with. Policies whose thresholds follow the model answer as many requests beforehand as they
+// answer and the moment at which the first one is through: there as many are live as the throughput model assumes. Its prediction,
+// to which the prompts' time is added, is compared with what the policy does at the step times that it is made for. Policies whose thresholds follow the model answer as many requests beforehand as they
 // need to learn the share.
 //
 // With --policies lazy:4 and the like a fixed threshold is measured. "large" is the large model alone on the same engine,
@@ -63,7 +63,7 @@ func parse(arguments []string) (o Options, out string, err error) {
 	f.IntVar(&o.Threads, "threads", 0, "threads of a step; 0: all cores")
 	f.IntVar(&o.Tokens, "tokens", 128, "tokens of an answer")
 	f.IntVar(&o.Each, "each", 1, "requests that everyone makes, one after the other")
-	f.IntVar(&o.Rounds, "rounds", 3, "rounds, beside those that are there already")
+	f.IntVar(&o.Rounds, "rounds", 3, "rounds, beside those that are there already; 0: only the comparisons of those, anew")
 	f.StringVar(&o.Prompts, "prompts", "", "JSON lines with a question, problem or prompt; default: texts of 12 to 60 words")
 	requests := f.String("requests", "1,4,8,16,32", "numbers of live requests")
 	shares := f.String("share", "0.1,0.3", "shares of the positions that the large model writes")
@@ -97,13 +97,12 @@ func parse(arguments []string) (o Options, out string, err error) {
 	switch {
 	case o.Small == "" || o.Large == "":
 		return o, "", fmt.Errorf("--small and --large: two GGUF files are needed")
-	case o.Tokens < 8 || o.Each < 1 || o.Rounds < 1:
-		return o, "", fmt.Errorf("--tokens %d, --each %d, --rounds %d: want at least 8, 1 and 1", o.Tokens, o.Each, o.Rounds)
+	case o.Tokens < 8 || o.Each < 1 || o.Rounds < 0 || o.Rounds == 0 && !o.Add:
+		return o, "", fmt.Errorf("--tokens %d, --each %d, --rounds %d: want at least 8, 1 and 1 (0 with --add)", o.Tokens, o.Each, o.Rounds)
 	}
 	return o, out, nil
 }
 
-// write writes the result; to standard output only when it is complete.
 // read is what --add adds to: the cases of the file.
 func read(path string, o Options) ([]*Case, error) {
 	if !o.Add {
@@ -127,6 +126,7 @@ func read(path string, o Options) ([]*Case, error) {
 	return r.Cases, nil
 }
 
+// write writes the result; to standard output only when it is complete.
 func write(path string, r *Result) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

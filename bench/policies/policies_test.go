@@ -90,6 +90,17 @@ func TestCompare(t *testing.T) {
 	require.Len(t, added.Cases[0].Policies[lazyName].Runs, 3)
 	require.Len(t, added.Cases[1].Policies[lazyName].Runs, 2)
 
+	// No further round: the comparisons alone, which are the same again.
+	more.Rounds = 0
+	before, err = read(out, more)
+	require.NoError(t, err)
+	require.NoError(t, compare(context.Background(), more, before, func(r *Result) error { return write(path, r) }, func(string) {}))
+	text, err = os.ReadFile(out)
+	require.NoError(t, err)
+	again := Result{}
+	require.NoError(t, json.Unmarshal(text, &again))
+	require.Equal(t, added.Cases, again.Cases)
+
 	other, _, err := parse([]string{"--small", small, "--large", large, "--out", out, "--add", "--tokens", "25"})
 	require.NoError(t, err)
 	_, err = read(out, other)
@@ -139,12 +150,26 @@ func TestPrediction(t *testing.T) {
 	require.NoError(t, err)
 	sync, err := parsePolicy(stepSyncName)
 	require.NoError(t, err)
-	p, err := predict(2, 0.5, Latency{Base: 2}, Latency{Base: 8}, []policy{lazy, sync})
+	p, err := predict(2, 0.5, 0, Latency{Base: 2}, Latency{Base: 8}, []policy{lazy, sync})
 	require.NoError(t, err)
 	// Two tokens in a small step, and a large one unless neither is routed: 2 / (2 ms + 3/4 * 8 ms).
 	require.InEpsilon(t, 250, p.Policies[stepSyncName], 1e-9)
 	require.Equal(t, p.Best, p.Policies[lazyName])
 	require.Equal(t, 2, p.Threshold)
+
+	// With prompts of a quarter of the answers: a quarter of a row more of each model per token; the large model alone spares the small one's.
+	alone, err := parsePolicy(largeAloneName)
+	require.NoError(t, err)
+	small, large := Latency{Base: 2, PerRow: 1}, Latency{Base: 8, PerRow: 3}
+	without, err := predict(2, 0.5, 0, small, large, []policy{lazy, sync, alone})
+	require.NoError(t, err)
+	with, err := predict(2, 0.5, 0.25, small, large, []policy{lazy, sync, alone})
+	require.NoError(t, err)
+	for name, more := range map[string]float64{lazyName: 0.001, stepSyncName: 0.001, largeAloneName: 0.00075} {
+		require.InEpsilon(t, 1/without.Policies[name]+more, 1/with.Policies[name], 1e-9, name)
+	}
+	require.Equal(t, with.Best, with.Policies[lazyName])
+	require.Equal(t, without.Threshold, with.Threshold)
 }
 
 func TestParse(t *testing.T) {

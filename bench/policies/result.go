@@ -42,7 +42,7 @@ type Case struct {
 	LazyOverEager float64 `json:"lazy_over_eager,omitempty"` // the better order of each round
 	LazyOverBest  float64 `json:"lazy_over_best_other,omitempty"`
 	LazyOverLarge float64 `json:"lazy_over_large_alone,omitempty"`
-	// Of the steady part. What is predicted follows from how long the steps of the same round took.
+	// The same if a step of a size took as long under all of them, and over the prediction's optimum, which is for these times.
 	LazyOverPredicted float64 `json:"lazy_over_predicted,omitempty"`
 	EqualOverEager    float64 `json:"lazy_over_eager_at_equal_steps,omitempty"`
 	EqualOverBest     float64 `json:"lazy_over_best_other_at_equal_steps,omitempty"`
@@ -83,10 +83,9 @@ type Run struct {
 	LargeSteps Steps   `json:"large_steps"`
 	Digest     string  `json:"tokens"`
 
-	// What a policy with a profile estimated in the middle of the run, and the best throughput that the model predicts for it.
-	Small     *Latency `json:"small_step,omitempty"`
-	Large     *Latency `json:"large_step,omitempty"`
-	Predicted float64  `json:"predicted_tokens_per_second,omitempty"`
+	// What a policy with a profile estimated in the middle of the run.
+	Small *Latency `json:"small_step,omitempty"`
+	Large *Latency `json:"large_step,omitempty"`
 
 	handoffs int
 	share    float64
@@ -142,14 +141,8 @@ func (c *Case) conclude(alone *Figure) {
 	c.LazyOverBest, c.SteadyOverBest = over(lazy, others, all), over(lazy, others, steady)
 	c.LazyOverLarge = over(lazy, []*Figure{alone}, all)
 	c.EqualOverEager, c.EqualOverBest, c.EqualOverLarge = equal(lazy, eager), equal(lazy, others), equal(lazy, []*Figure{alone})
-	var ratios []float64
-	for i := range lazy.Runs {
-		if r := &lazy.Runs[i]; r.Predicted > 0 {
-			ratios = append(ratios, r.Steady/r.Predicted)
-		}
-	}
-	if len(ratios) > 0 {
-		c.LazyOverPredicted = median(ratios)
+	if at := c.Prediction; at != nil {
+		c.LazyOverPredicted = lazy.Equal / at.Best
 	}
 }
 
