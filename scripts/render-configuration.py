@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "configuration.md"
-UNITS = {"byte-size": "size, such as `512MiB`", "time-span": "time, such as `30s`", "wait": "`auto`, or time, such as `200ms`"}
+UNITS = {"budget": "`auto`, or size, such as `512MiB`", "byte-size": "size, such as `512MiB`", "time-span": "time, such as `30s`", "wait": "`auto`, or time, such as `200ms`"}
 
 
 def resolved(node: dict, schema: dict) -> dict:
