@@ -37,6 +37,7 @@ type Engine struct {
 	queued     int
 	live       int
 	perClient  map[string]int // requests that are queued or live
+	perModel   map[string]int // those of them whose route has the model
 	pace       pace
 	shut       bool          // no new requests
 	empty      chan struct{} // closed when shut and no request is left
@@ -96,6 +97,7 @@ func newEngine(o Options, now func() time.Time) (*Engine, error) {
 		now:     now,
 
 		perClient: make(map[string]int),
+		perModel:  make(map[string]int),
 	}
 	e.gate.open(o.MaxLive)
 	if o.Observer != nil {
@@ -192,6 +194,9 @@ func (e *Engine) register(o *owner) error {
 	e.ids[o.id] = o.stream
 	e.queued++
 	e.perClient[o.client]++
+	for _, name := range o.spec.Models {
+		e.perModel[name]++
+	}
 	return nil
 }
 
@@ -210,6 +215,9 @@ func (e *Engine) ended(o *owner) {
 	delete(e.ids, o.id)
 	if e.perClient[o.client]--; e.perClient[o.client] == 0 {
 		delete(e.perClient, o.client)
+	}
+	for _, name := range o.spec.Models {
+		e.perModel[name]--
 	}
 	if o.admitted {
 		e.live--

@@ -14,6 +14,24 @@ var (
 	ErrInvalid       = errors.New("invalid request")
 )
 
+// BusyError says that requests may still come to a model that was to be vacated.
+type BusyError struct {
+	Model    string
+	Requests int // that are queued or live; 0: none is, the last ones are just being finished there
+}
+
+// Error implements error.
+func (e *BusyError) Error() string {
+	switch e.Requests {
+	case 0:
+		return fmt.Sprintf("model %q is finishing its last requests", e.Model)
+	case 1:
+		return fmt.Sprintf("a request that may come to %q is being answered or waits", e.Model)
+	default:
+		return fmt.Sprintf("%d requests that may come to %q are being answered or wait", e.Requests, e.Model)
+	}
+}
+
 // HeadError is what Submit's error wraps, beside ErrInvalid, where the route cannot have the algorithm that a request asks for, because
 // that needs a router head which the route does not have.
 type HeadError struct {

@@ -49,13 +49,18 @@ func (e *loadingError) Error() string { return e.text }
 
 // get asks for a JSON document.
 func (c *client) get(ctx context.Context, path string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return c.do(ctx, http.MethodGet, path, into)
+}
+
+// do asks for something to be done, which may take as long as it takes.
+func (c *client) do(ctx context.Context, method, path string, into any) error {
 	at, err := url.JoinPath(c.base(), path)
 	if err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, method, at, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}

@@ -25,7 +25,7 @@ where it is not, a large one takes over, and hands back when the going is easy a
 		SilenceErrors: true,
 	}
 	root.AddCommand(newServeCommand(), newRunCommand(), newBenchCommand(), newPullCommand(), newListCommand(), newRemoveCommand(), newInspectCommand(), newTokenizeCommand(), newQuantizeCommand(), newCollectCommand(),
-		newPlanCommand(), newSimulateCommand(), newDoctorCommand(), newDevicesCommand(), newProbeCommand(), newPsCommand(), newManCommand(), newVersionCommand())
+		newPlanCommand(), newSimulateCommand(), newDoctorCommand(), newDevicesCommand(), newProbeCommand(), newPsCommand(), newLoadCommand(), newUnloadCommand(), newManCommand(), newVersionCommand())
 	root.SetFlagErrorFunc(flagError)
 	return root
 }

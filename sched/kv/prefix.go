@@ -110,5 +110,12 @@ func (p *Pool) Publish(s *Sequence, tokens []int32) {
 	}
 }
 
+// Forget makes the cache as good as new, but for the pages that sequences own: nothing is found in it any more.
+func (p *Pool) Forget() {
+	for p.prefixes.idle > 0 {
+		p.free = append(p.free, p.prefixes.oldest())
+	}
+}
+
 // CachedPages is the number of free pages that Match may still find.
 func (p *Pool) CachedPages() int { return p.prefixes.idle }

@@ -86,12 +86,7 @@ func New(o Options) *Server {
 	}
 	g.Use(s.logged, s.recovered)
 	g.NoRoute(s.nowhere)
-	g.NoMethod(func(c *gin.Context) {
-		s.fail(c, &openai.Error{
-			Status: http.StatusMethodNotAllowed, Type: openai.TypeInvalidRequest, Code: openai.CodeMethodNotAllowed,
-			Message: c.Request.Method + " is not allowed at " + clip(c.Request.URL.Path) + "; allowed: " + c.Writer.Header().Get("Allow"),
-		})
-	})
+	g.NoMethod(s.notAllowed)
 	page := s.page()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		g.Handle(method, "/", page)
@@ -104,6 +99,7 @@ func New(o Options) *Server {
 	}
 	g.GET("/v1/models", s.listModels)
 	g.GET("/v1/models/*id", s.showModel) // names may contain slashes
+	g.POST("/v1/models/*id", s.actOnModel)
 	g.GET("/v1/routes", s.listRoutes)
 	g.GET("/openapi.json", func(c *gin.Context) { s.write(c, http.StatusOK, openai.Spec(o.Version)) })
 	g.POST("/tokenize", s.tokenize)
@@ -149,5 +145,13 @@ func (s *Server) nowhere(c *gin.Context) {
 	s.fail(c, &openai.Error{
 		Status: http.StatusNotFound, Type: openai.TypeInvalidRequest, Code: openai.CodeNotFound,
 		Message: "there is nothing at " + clip(c.Request.URL.Path) + "; see /v1/models, /v1/chat/completions, /v1/completions",
+	})
+}
+
+// notAllowed says that a path has other methods, those of the header Allow.
+func (s *Server) notAllowed(c *gin.Context) {
+	s.fail(c, &openai.Error{
+		Status: http.StatusMethodNotAllowed, Type: openai.TypeInvalidRequest, Code: openai.CodeMethodNotAllowed,
+		Message: c.Request.Method + " is not allowed at " + clip(c.Request.URL.Path) + "; allowed: " + c.Writer.Header().Get("Allow"),
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/config"
 )
@@ -23,8 +22,9 @@ type device struct {
 // loaded is a model with its weights in memory.
 type loaded struct {
 	*planned
-	native *sched.NativeModel
-	heads  map[string]*sched.NativeHead // by the path of the file
+	native *sched.NativeModel // nil: unloaded
+	info   sched.NativeInfo
+	heads  map[string]*sched.NativeHead // by what routes call them
 }
 
 // nativeOptions say how a device is opened, beside others: whatever runs beside a GPU is opened in the same library, so that all have one
@@ -83,25 +83,47 @@ func sharing(devices []*device) []sched.DeviceOptions {
 
 // load reads a model's weights. progress counts thousandths.
 func (d *device) load(m *planned, progress *atomic.Int32) error {
-	load := d.native.LoadModel
+	one := &loaded{planned: m}
+	if err := one.read(d.native, progress); err != nil {
+		return d.full(err)
+	}
+	d.models = append(d.models, one)
+	return nil
+}
+
+// read reads the weights.
+func (m *loaded) read(on *sched.NativeDevice, progress *atomic.Int32) error {
+	load := on.LoadModel
 	if m.ExactFloat {
-		load = d.native.LoadExactModel
+		load = on.LoadExactModel
 	}
 	native, err := load(m.Path, progress)
 	if err != nil {
-		return d.full(fmt.Errorf("model %q: %w", m.Name, err))
+		return fmt.Errorf("model %q: %w", m.Name, err)
 	}
-	d.models = append(d.models, &loaded{m, native, map[string]*sched.NativeHead{}})
+	m.native, m.info, m.heads = native, native.Info(), map[string]*sched.NativeHead{}
+	return nil
+}
+
+// free frees heads and weights, if they are there.
+func (m *loaded) free() error {
+	if m.native == nil {
+		return nil
+	}
+	if err := m.closeHeads(); err != nil {
+		return err
+	}
+	if err := m.native.Close(); err != nil {
+		return fmt.Errorf("close model %q: %w", m.Name, err)
+	}
+	m.native = nil
 	return nil
 }
 
 func (d *device) close() error {
 	for _, m := range d.models {
-		if err := m.closeHeads(); err != nil {
+		if err := m.free(); err != nil {
 			return err
-		}
-		if err := m.native.Close(); err != nil {
-			return fmt.Errorf("close model %q: %w", m.Name, err)
 		}
 	}
 	if err := d.native.Close(); err != nil {

@@ -101,14 +101,13 @@ func (d *device) model(name string) *loaded {
 	return nil
 }
 
-// head is the loaded head of a route that begins at a model; nil if it has none.
-func (r *Runtime) head(model, path string) sched.Head {
-	for _, d := range r.devices {
-		if m := d.model(model); m != nil && m.heads[path] != nil {
-			return m.heads[path]
-		}
+// head is the head of a route that begins at a model; nil if it has none.
+func (l *Loader) head(r *Runtime, model, path string) sched.Head {
+	h := l.plan.heads[path]
+	if h == nil {
+		return nil
 	}
-	return nil // not the nil of *sched.NativeHead
+	return r.residents[model].head(path, h.Path)
 }
 
 // closeHeads frees the heads of a model.

@@ -75,7 +75,15 @@ func TestServeWithHeads(t *testing.T) {
 	mixed := ask("r2r", "")
 	require.Equal(t, 40, mixed["small"]+mixed["large"])
 
-	status, body := r.post(t, "/v1/chat/completions", `{"model":"r2r",`+question+`,"routing":{"algorithm":"citer"}}`)
+	// Heads come and go with their model.
+	status, body := r.post(t, "/v1/models/small/unload", "")
+	require.Equal(t, 200, status, body)
+	require.Nil(t, r.runtime.devices[0].models[0].heads)
+	require.Equal(t, mixed, ask("r2r", ""))
+	require.Equal(t, small, ask("citer", ""))
+	require.Len(t, r.runtime.devices[0].models[0].heads, 2)
+
+	status, body = r.post(t, "/v1/chat/completions", `{"model":"r2r",`+question+`,"routing":{"algorithm":"citer"}}`)
 	require.Equal(t, 400, status, body)
 	require.Contains(t, body, "was made for algorithm")
 	r.end(t)

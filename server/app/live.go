@@ -101,7 +101,7 @@ func (l *live) touch() {
 func (l *live) Submit(ctx context.Context, r sched.Request) (api.Stream, error) {
 	for {
 		l.mu.RLock()
-		if l.runtime != nil {
+		if l.runtime != nil && len(l.runtime.away(r.Target)) == 0 {
 			s, err := l.runtime.Engine.Submit(ctx, r) // under the lock: a runtime that has taken a request is not idle
 			entry, survives := l.survives[r.Target]
 			l.mu.RUnlock()
@@ -114,7 +114,7 @@ func (l *live) Submit(ctx context.Context, r sched.Request) (api.Stream, error) 
 			return s, nil
 		}
 		l.mu.RUnlock()
-		if err := l.awake(ctx); err != nil {
+		if err := l.awake(ctx, r.Target); err != nil {
 			return nil, err
 		}
 	}
@@ -125,22 +125,23 @@ func (l *live) lost(model string, err error) {
 	l.log.Error().Str("model", model).Err(err).Msg("a model failed; the entry of the route goes on alone")
 }
 
-// awake loads what is unloaded. Several requests wait for one load, which goes on when the client who wanted it has gone.
-func (l *live) awake(ctx context.Context) error {
+// awake loads what is unloaded of what a target needs. Several requests wait for one load, which goes on when the client who wanted
+// it has gone.
+func (l *live) awake(ctx context.Context, target string) error {
 	done := make(chan error, 1)
 	l.close.Go(func() {
 		l.wake.Lock()
 		defer l.wake.Unlock()
 		l.touched = time.Now()
 		l.mu.RLock()
-		loaded, load := l.runtime != nil, l.load
+		now, load := l.runtime, l.load
 		l.mu.RUnlock()
-		if loaded {
-			done <- nil
-			return
-		}
 		if l.base.Err() != nil {
 			done <- sched.ErrClosed
+			return
+		}
+		if now != nil {
+			done <- l.comeBack(now, target)
 			return
 		}
 		begun := time.Now()
@@ -170,7 +171,13 @@ func (l *live) Snapshot() sched.Snapshot {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if l.runtime != nil {
-		return l.runtime.Engine.Snapshot()
+		s := l.runtime.Engine.Snapshot()
+		for i := range s.Models {
+			if m := &s.Models[i]; !l.runtime.residents[m.Name].in.Load() {
+				m.Pages, m.FreePages, m.Cached = 0, 0, 0
+			}
+		}
+		return s
 	}
 	s := sched.Snapshot{Policy: l.policy}
 	for _, name := range l.models {

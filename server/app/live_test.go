@@ -16,6 +16,7 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/internal/lockedbuf"
 	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
+	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/config"
 )
 
@@ -211,5 +212,108 @@ func TestTLS(t *testing.T) {
 	r.write(t, "server: {listen: '127.0.0.1:0'}")
 	r.reload <- struct{}{}
 	r.waitFor(t, "to begin or to end with HTTPS needs a restart", 1)
+	r.end(t)
+}
+
+// A single model is unloaded while the others answer, and comes back when it is asked for, with the same answers.
+func TestUnloadOne(t *testing.T) {
+	r := start(t, pair(t, "server: {listen: '127.0.0.1:0'}"))
+	act := func(what string) (int, string) { return r.post(t, "/v1/models/"+what, "") }
+	status, first := r.post(t, "/v1/chat/completions", said)
+	require.Equal(t, 200, status, first)
+	alone := func(model string) string {
+		status, body := r.post(t, "/v1/chat/completions", `{"model":"`+model+`",`+question+`}`)
+		require.Equal(t, 200, status, body)
+		return content(t, body)
+	}
+	large, small := alone("large"), alone("small")
+	const used, freed = `tokenrouter_kv_pages{model="large",state="free"} `, `tokenrouter_kv_pages{model="large",state="free"} 0`
+	require.NotContains(t, r.get(t, "/metrics"), freed)
+
+	for range 2 { // the second time there is nothing to do
+		status, body := act("large/unload")
+		require.Equal(t, 200, status, body)
+		require.JSONEq(t, `{"id":"large","object":"model","loaded":false,"memory":null}`, body)
+	}
+	require.Equal(t, 1, strings.Count(r.log.String(), "model unloaded"))
+	require.Equal(t, 1, strings.Count(r.get(t, "/v1/routes"), `"memory"`), "that of the other model")
+	require.Contains(t, r.get(t, "/metrics"), used)
+	require.Contains(t, r.get(t, "/metrics"), freed)
+	require.Contains(t, r.get(t, "/readyz"), "ready")
+	require.Equal(t, small, alone("small"))
+	require.Equal(t, 0, strings.Count(r.log.String(), "model loaded again"), "the small one answers without the large one")
+
+	status, again := r.post(t, "/v1/chat/completions", said) // what was in its KV cache is not counted on
+	require.Equal(t, 200, status, again)
+	require.Equal(t, content(t, first), content(t, again))
+	require.Equal(t, 1, strings.Count(r.log.String(), "model loaded again"))
+	require.Equal(t, 2, strings.Count(r.get(t, "/v1/routes"), `"memory"`))
+	require.Equal(t, large, alone("large"))
+
+	status, _ = act("small/unload")
+	require.Equal(t, 200, status)
+	for range 2 {
+		status, body := act("small/load")
+		require.Equal(t, 200, status)
+		require.Contains(t, body, `"loaded":true,"memory":{"weights":`)
+	}
+	require.Equal(t, 2, strings.Count(r.log.String(), "model loaded again"))
+	require.Equal(t, small, alone("small"))
+
+	for path, want := range map[string]string{"none/load": `there is no \"none\"`, "pair/unload": `\"pair\" is a route: load and unload its models, small, large`} {
+		_, body := act(path)
+		require.Contains(t, body, want)
+	}
+	// Whoever is being answered is not disturbed.
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var answers []*sched.Stream
+	for range 40 { // more than are answered while this goes on
+		s, err := r.runtime.Engine.Submit(ctx, sched.Request{Target: "pair", Prompt: []int32{5, 6}, IgnoreEnd: true})
+		require.NoError(t, err)
+		answers = append(answers, s)
+	}
+	for _, model := range []string{"small", "large"} {
+		status, body := act(model + "/unload")
+		require.Equal(t, 409, status)
+		require.Contains(t, body, `requests that may come to \"`+model+`\" are being answered or wait; try again when they have ended`)
+	}
+	cancel()
+	for _, s := range answers {
+		for {
+			if _, err := s.Next(context.Background()); err != nil {
+				break
+			}
+		}
+	}
+	require.Eventually(t, func() bool {
+		status, _ := act("large/unload")
+		return status == 200
+	}, time.Minute, 10*time.Millisecond)
+	r.end(t) // with one of them away
+}
+
+// Of a model whose file was replaced nothing is loaded in its place; others go on.
+func TestLoadsWhatWasUnloaded(t *testing.T) {
+	cfg := pair(t, "server: {listen: '127.0.0.1:0'}")
+	r := start(t, cfg)
+	status, _ := r.post(t, "/v1/models/large/unload", "")
+	require.Equal(t, 200, status)
+	path := cfg.Models[1].Path
+	require.NoError(t, os.Rename(path, path+".away"))
+	status, body := r.post(t, "/v1/models/large/load", "")
+	require.Equal(t, 500, status)
+	require.Contains(t, body, "No such file")
+	other, err := os.ReadFile(cfg.Models[0].Path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, other, 0o600))
+	status, body = r.post(t, "/v1/chat/completions", said)
+	require.Equal(t, 500, status)
+	require.Contains(t, body, "is another file than it was")
+	status, _ = r.post(t, "/v1/chat/completions", `{"model":"small",`+question+`}`)
+	require.Equal(t, 200, status)
+	require.NoError(t, os.Rename(path+".away", path))
+	status, _ = r.post(t, "/v1/chat/completions", said)
+	require.Equal(t, 200, status)
 	r.end(t)
 }

@@ -79,7 +79,7 @@ func (l *Loader) Fraction() float64 {
 // Load loads the weights, allocates the KV caches and starts the engine. When ctx is done it ends after the model that is
 // being loaded.
 func (l *Loader) Load(ctx context.Context) (_ *Runtime, err error) {
-	r := &Runtime{}
+	r := &Runtime{residents: map[string]*resident{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.release())
@@ -123,7 +123,7 @@ func (l *Loader) weights(ctx context.Context, d *device) error {
 			return l.plan.cfg.At(fmt.Sprintf("models[%d].path", i), err)
 		}
 		l.progress[i].Store(1000)
-		info, file := d.models[len(d.models)-1].native.Info(), m.file.Info()
+		info, file := d.models[len(d.models)-1].info, m.file.Info()
 		l.options.Log.Info().Str("model", m.Name).Str("file", m.Path).Str("architecture", info.Architecture).
 			Str("quantization", file.Quantization).Uint64("parameters", info.Params).Str("memory", mebibytes(info.WeightBytes)).
 			Int("context", m.context).Dur("took_ms", time.Since(start)).Msg("model loaded")
@@ -161,13 +161,13 @@ func (l *Loader) engine(r *Runtime) error {
 			return err
 		}
 		for _, m := range d.models {
-			runner, err := m.native.NewRunner(sched.NativeLimits{
+			one, err := newResident(m, d, sched.NativeLimits{
 				Pages: pages, MaxTokens: o.MaxBatchTokens, MaxRows: min(rowsPerRequest*b.MaxBatch, o.MaxBatchTokens), KVType: m.KVType,
-			})
+			}, l.options.Log)
 			if err != nil {
-				return d.full(fmt.Errorf("model %q: %w", m.Name, err))
+				return d.full(err)
 			}
-			runners[m.Name] = l.model(m, d, runner)
+			r.residents[m.Name], runners[m.Name] = one, l.model(one)
 		}
 		l.options.Log.Info().Str("device", d.Name).Int("kv_tokens", d.tokens).Str("sharing", d.Sharing).Int("models", len(d.models)).Msg("KV capacity of each model on the device")
 	}
@@ -177,7 +177,7 @@ func (l *Loader) engine(r *Runtime) error {
 	for _, route := range cfg.Routes {
 		o.Routes = append(o.Routes, sched.RouteOptions{
 			Name: route.Name, Algorithm: route.Algorithm, Models: route.Models, Params: l.plan.params(&route),
-			Head: r.head(route.Models[0], route.Head),
+			Head: l.head(r, route.Models[0], route.Head),
 		})
 	}
 	engine, err := sched.NewEngine(o)
@@ -208,16 +208,16 @@ func (l *Loader) threshold(model string) int {
 }
 
 // model describes a model to the scheduler.
-func (l *Loader) model(m *loaded, d *device, runner *sched.NativeRunner) sched.ModelOptions {
-	info := runner.Info()
+func (l *Loader) model(m *resident) sched.ModelOptions {
+	info := m.runner.Info()
 	info.Vocab = min(info.Vocab, m.file.Tokenizer().VocabSize())
 	info.MaxContext = min(info.MaxContext, m.context)
 	info.EndIDs = m.file.EndIDs()
 	b := l.plan.cfg.Batching
 	l.options.Log.Info().Str("model", m.Name).Int("kv_tokens", info.Capacity()).Int("context", info.MaxContext).
-		Str("memory", mebibytes(uint64(info.Capacity())*runner.KVBytes())).Msg("KV cache")
+		Str("memory", mebibytes(uint64(info.Capacity())*m.runner.KVBytes())).Msg("KV cache")
 	return sched.ModelOptions{
-		Name: m.Name, Runner: runner, Info: info, Text: textOf(m.file), Grammars: m.grammars, Device: d.Name,
+		Name: m.Name, Runner: m, Info: info, Text: textOf(m.file), Grammars: m.grammars, Device: m.device.Name,
 		Threshold: l.threshold(m.Name), MaxWait: time.Duration(b.MaxWait),
 	}
 }

@@ -51,7 +51,7 @@ func (d *device) enough(models []*planned) error {
 func (d *device) left() int64 {
 	left := d.probe.Free - d.spare(len(d.models))
 	for _, m := range d.models {
-		left -= int64(m.native.Info().WeightBytes)
+		left -= int64(m.info.WeightBytes)
 		for _, h := range m.heads {
 			left -= int64(h.Info().WeightBytes)
 		}
@@ -66,7 +66,7 @@ func (d *device) pages(maxLive int) (int, error) {
 	longest, all := 0, uint64(0)
 	for i, m := range d.models {
 		var err error
-		if perToken[i], err = sched.NativeKVBytes(m.native.Info(), m.KVType); err != nil {
+		if perToken[i], err = sched.NativeKVBytes(m.info, m.KVType); err != nil {
 			return 0, fmt.Errorf("model %q: %w", m.Name, err)
 		}
 		longest = max(longest, m.context)
@@ -102,9 +102,11 @@ func (d *device) full(err error) error {
 	if _, gpu := d.GPU(); !gpu || !errors.Is(err, sched.ErrNoMemory) {
 		return err
 	}
-	held := make([]string, len(d.models))
-	for i, m := range d.models {
-		held[i] = fmt.Sprintf("%s %s", m.Name, fetch.Size(int64(m.native.Info().WeightBytes)))
+	var held []string
+	for _, m := range d.models {
+		if m.native != nil {
+			held = append(held, fmt.Sprintf("%s %s", m.Name, fetch.Size(int64(m.info.WeightBytes))))
+		}
 	}
 	if len(held) == 0 {
 		held = []string{"nothing"}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/tokenrouter/tokenrouter/router"
@@ -20,6 +21,11 @@ type Runtime struct {
 	Engine  *sched.Engine
 	Targets []api.Target // routes first, in the order of the configuration
 	devices []*device
+
+	residents map[string]*resident // by name
+
+	change   sync.Mutex // held while single models leave and come back, and while everything is freed
+	released bool
 }
 
 // Close ends the engine, cancelling what still runs when ctx is done, and frees all memory.
@@ -28,9 +34,15 @@ func (r *Runtime) Close(ctx context.Context) error {
 	return errors.Join(err, r.release())
 }
 
-// release frees models and devices; the runners are closed already.
+// release frees models and devices. The engine has closed the runners, but for those of models that came back since.
 func (r *Runtime) release() error {
+	r.change.Lock()
+	defer r.change.Unlock()
+	r.released = true
 	var errs []error
+	for _, m := range r.residents {
+		errs = append(errs, m.Close())
+	}
 	for _, d := range r.devices {
 		errs = append(errs, d.close())
 	}
@@ -52,19 +64,16 @@ func (l *Loader) targets(o sched.Options) []api.Target {
 
 // account notes what memory each model takes.
 func (r *Runtime) account(o sched.Options) {
-	for _, d := range r.devices {
-		for _, m := range d.models {
-			for i := range r.Targets {
-				t := &r.Targets[i]
-				if t.Name != m.Name || len(t.Models) > 1 {
-					continue
-				}
-				t.Memory = &openai.MemoryState{Weights: m.native.Info().WeightBytes}
-				for _, of := range o.Models {
-					if runner, ok := of.Runner.(*sched.NativeRunner); ok && of.Name == m.Name {
-						t.Memory.KV = runner.KVBytes() * uint64(of.Info.Capacity())
-					}
-				}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		m := r.residents[t.Name]
+		if m == nil {
+			continue // a route
+		}
+		t.Memory = &openai.MemoryState{Weights: m.info.WeightBytes}
+		for _, of := range o.Models {
+			if of.Name == m.Name {
+				t.Memory.KV = m.runner.KVBytes() * uint64(of.Info.Capacity())
 			}
 		}
 	}

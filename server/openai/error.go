@@ -35,6 +35,7 @@ const (
 	CodeRequestTimeout      = "request_timeout" // of the client, which stalled
 	CodeInvalidAPIKey       = "invalid_api_key"
 	CodeForbiddenOrigin     = "forbidden_origin" // of a web page
+	CodeModelBusy           = "model_busy"       // to be unloaded
 	CodeInternal            = "internal_error"
 )
 
