@@ -15,12 +15,17 @@ func Spec(version string) map[string]any {
 	for _, path := range slices.Sorted(maps.Keys(operations)) {
 		paths[path] = s.operation(operations[path])
 	}
+	failures := map[string]any{}
+	for status, description := range failureTexts {
+		failures[status] = answered(s.schema(reflect.TypeFor[ErrorBody]()), description)
+	}
 	return map[string]any{
 		"openapi": "3.1.0",
 		"info": map[string]any{"title": "TokenRouter", "version": version,
 			"description": "OpenAI-compatible completions in which several models write one answer together."},
 		"paths":      paths,
-		"components": map[string]any{"schemas": s.schemas},
+		"security":   []any{map[string]any{"bearer": []any{}}, map[string]any{"apiKey": []any{}}, map[string]any{}}, // the last: no key is needed where none is set
+		"components": map[string]any{"schemas": s.schemas, "responses": failures, "securitySchemes": securitySchemes},
 	}
 }
 
@@ -30,20 +35,28 @@ type operation struct {
 	parameter       string // in the path
 	request, answer any    // nil: none
 	streams         bool
+	busy            bool // it cannot be answered while models are being loaded
+	probe           bool // for which no key is needed
+	acts            bool // on a model; not possible for a route
+	conflicts       bool // with requests that are being answered
 }
 
 var operations = map[string]operation{
-	"/v1/chat/completions": {method: "post", summary: "Answer a conversation", request: ChatRequest{}, answer: ChatCompletion{}, streams: true},
-	"/v1/completions":      {method: "post", summary: "Complete a text", request: CompletionRequest{}, answer: Completion{}, streams: true},
-	"/v1/models":           {method: "get", summary: "What can be asked: routes and models", answer: ModelList{}},
-	"/v1/models/{model}":   {method: "get", summary: "One of them", parameter: "model", answer: Model{}},
-	"/v1/routes":           {method: "get", summary: "Routes, and what the engine is doing", answer: RouteList{}},
-	"/tokenize":            {method: "post", summary: "Text to token ids", request: TokenizeRequest{}, answer: TokenizeAnswer{}},
-	"/detokenize":          {method: "post", summary: "Token ids to text", request: DetokenizeRequest{}, answer: DetokenizeAnswer{}},
-	"/apply-template":      {method: "post", summary: "A conversation as the model reads it", request: TemplateRequest{}, answer: TemplateAnswer{}},
-	"/healthz":             {method: "get", summary: "Whether the process lives", answer: struct{}{}},
-	"/readyz":              {method: "get", summary: "Whether requests are answered", answer: struct{}{}},
-	"/openapi.json":        {method: "get", summary: "This document", answer: struct{}{}},
+	"/v1/chat/completions": {method: "post", summary: "Answer a conversation", request: ChatRequest{}, answer: ChatCompletion{}, streams: true, busy: true},
+	"/v1/completions":      {method: "post", summary: "Complete a text", request: CompletionRequest{}, answer: Completion{}, streams: true, busy: true},
+	"/v1/models":           {method: "get", summary: "What can be asked: routes and models", answer: ModelList{}, busy: true},
+	"/v1/models/{model}":   {method: "get", summary: "One of them", parameter: "model", answer: Model{}, busy: true},
+	"/v1/models/{model}/load": {method: "post", summary: "Load a model that was unloaded, and wait for it", parameter: "model", answer: Residence{}, busy: true,
+		acts: true},
+	"/v1/models/{model}/unload": {method: "post", summary: "Free the memory of a model; the next request for it loads it again", parameter: "model", answer: Residence{}, busy: true,
+		acts: true, conflicts: true},
+	"/v1/routes":      {method: "get", summary: "Routes, and what the engine is doing", answer: RouteList{}, busy: true},
+	"/tokenize":       {method: "post", summary: "Text to token ids", request: TokenizeRequest{}, answer: TokenizeAnswer{}, busy: true},
+	"/detokenize":     {method: "post", summary: "Token ids to text", request: DetokenizeRequest{}, answer: DetokenizeAnswer{}, busy: true},
+	"/apply-template": {method: "post", summary: "A conversation as the model reads it", request: TemplateRequest{}, answer: TemplateAnswer{}, busy: true},
+	"/healthz":        {method: "get", summary: "Whether the process lives", answer: struct{}{}, probe: true},
+	"/readyz":         {method: "get", summary: "Whether requests are answered", answer: struct{}{}, probe: true, busy: true},
+	"/openapi.json":   {method: "get", summary: "This document", answer: struct{}{}},
 }
 
 // required are the fields that a request must have.
@@ -58,32 +71,30 @@ var limits = map[string][2]float64{
 	"top_logprobs": {0, MaxTopLogprobs}, "alternatives": {0, MaxTopLogprobs}, "large_share": {0, 1},
 }
 
+// inertOf are the fields of requests that are taken without effect.
+var inertOf = map[string]map[string]rule{"ChatRequest": inertChat, "CompletionRequest": inertCompletion, "Message": inertMessage}
+
 type specs struct {
 	schemas  map[string]any
 	nullable bool // of a request: null counts as left out
 }
 
 func (s *specs) operation(o operation) map[string]any {
-	responses := map[string]any{}
-	body := func(schema any, description string) map[string]any {
-		return map[string]any{"description": description, "content": map[string]any{"application/json": map[string]any{"schema": schema}}}
-	}
-	failure := s.schema(reflect.TypeFor[ErrorBody]())
-	ok := body(s.schema(reflect.TypeOf(o.answer)), "the answer")
+	ok := answered(s.schema(reflect.TypeOf(o.answer)), "the answer")
 	if o.streams {
 		ok["content"].(map[string]any)["text/event-stream"] = map[string]any{"schema": map[string]any{"type": "string"}}
 	}
-	responses["200"] = ok
-	for status, description := range map[string]string{"400": "a field is wrong; param names it", "404": "there is no such model", "413": "the body is too large",
-		"429": "too many requests of this client", "503": "loading, busy or shutting down"} {
-		if o.request != nil || status == "503" || status == "404" && o.parameter != "" {
-			responses[status] = body(failure, description)
-			if o.answer == (struct{}{}) { // a probe's own
-				responses[status] = body(map[string]any{"type": "object"}, description)
-			}
-		}
+	responses := map[string]any{"200": ok}
+	for _, status := range o.failures() {
+		responses[status] = map[string]any{"$ref": "#/components/responses/" + status}
+	}
+	if o.probe && o.busy {
+		responses["503"] = answered(map[string]any{"type": "object"}, "not yet, or not any more")
 	}
 	op := map[string]any{"summary": o.summary, "responses": responses}
+	if o.probe {
+		op["security"] = []any{} // none
+	}
 	if o.request != nil {
 		s.nullable = true
 		defer func() { s.nullable = false }()
@@ -171,6 +182,11 @@ func (s *specs) object(t reflect.Type) map[string]any {
 func (s *specs) properties(t reflect.Type) map[string]any {
 	properties := map[string]any{}
 	s.collect(t, required[t.Name()], properties)
+	for name, rule := range inertOf[t.Name()] {
+		if rule.harmless.schema != nil {
+			properties[name] = anyOf(rule.harmless.schema, typed("null"))
+		}
+	}
 	o := map[string]any{"type": "object", "properties": properties}
 	if list := required[t.Name()]; list != nil {
 		o["required"] = list

@@ -34,22 +34,30 @@ func TestSpec(t *testing.T) {
 		"TokenizeRequest": TokenizeRequest{}, "DetokenizeRequest": DetokenizeRequest{}, "TemplateRequest": TemplateRequest{}, "ChatCompletion": ChatCompletion{}} {
 		got := slices.Sorted(mapKeys(doc.(map[string]any)["components"].(map[string]any)["schemas"].(map[string]any)[name].(map[string]any)["properties"]))
 		want := names(reflect.TypeOf(of))
+		for name, rule := range inertOf[name] {
+			if rule.harmless.schema != nil {
+				want = append(want, name)
+			}
+		}
 		slices.Sort(want)
 		require.Equal(t, want, got, name)
 	}
 	for _, body := range []string{
 		chat(""), chat(`"stop":"a"`), chat(`"stop":["a"],"n":2,"seed":-1,"temperature":0.5,"logit_bias":{"1":2}`), chat(`"top_p":null,"routing":{"threshold":0.1,"trace":true}`),
 		chat(`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"tool_choice":"required"`), chat(`"response_format":{"type":"json_object"}`),
+		chat(`"user":"u","metadata":{"a":"b"},"store":false,"service_tier":"auto","functions":[],"modalities":["text"],"min_tokens":0,"verbosity":null,"safety_identifier":"s"`),
+		`{"model":"m","messages":[{"role":"assistant","content":"a","annotations":[]}]}`,
 		`{"model":"m","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`,
 	} {
 		_, err := DecodeChat([]byte(body), MaxChoices)
 		require.NoError(t, err, body)
 		require.NoError(t, check("ChatRequest", body), body)
 	}
-	for _, body := range []string{completion(""), `{"model":"m","prompt":[1,2]}`, `{"model":"m","prompt":[[1],[2]],"logprobs":3}`} {
+	for _, body := range []string{completion(""), completion(`"echo":false,"suffix":"","stop_token_ids":[],"metadata":null`), `{"model":"m","prompt":[1,2]}`, `{"model":"m","prompt":[[1],[2]],"logprobs":3}`} {
 		require.NoError(t, check("CompletionRequest", body), body)
 	}
 	for _, body := range []string{`{}`, `{"model":"m"}`, chat(`"temperature":3`), chat(`"temperature":"a"`), chat(`"n":0`), chat(`"stop":1`), chat(`"tool_choice":"x"`),
+		chat(`"user":1`), chat(`"metadata":{"a":1}`), chat(`"store":true`), chat(`"service_tier":"flex"`), chat(`"functions":[{}]`), chat(`"min_tokens":1`), chat(`"modalities":["audio"]`),
 		`{"model":null,"messages":[{"role":"user","content":"a"}]}`, `{"model":"m","messages":null}`, `{"model":"m","messages":[{"role":null,"content":"a"}]}`} {
 		_, err := DecodeChat([]byte(body), MaxChoices)
 		require.Error(t, err, body)

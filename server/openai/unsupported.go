@@ -14,52 +14,57 @@ import (
 
 // rule says what to do with a field that the server knows but does not act on.
 type rule struct {
-	harmless func(jsontext.Value) bool // values that ask for nothing beyond what is done anyway; null always is one
-	why      string                    // for all others
+	harmless values // that ask for nothing beyond what is done anyway; null always does
+	why      string // for all others
+}
+
+// values are some of those that a field can have.
+type values struct {
+	have   func(jsontext.Value) bool
+	schema map[string]any // of them; nil: there are none
 }
 
 var (
-	never    = func(jsontext.Value) bool { return false }
-	isString = func(v jsontext.Value) bool { return v.Kind() == '"' }
-	isFalse  = func(v jsontext.Value) bool { return v.Kind() == 'f' }
-	isEmpty  = func(v jsontext.Value) bool {
+	never     = values{have: func(jsontext.Value) bool { return false }}
+	aString   = values{func(v jsontext.Value) bool { return v.Kind() == '"' }, typed("string")}
+	isFalse   = values{func(v jsontext.Value) bool { return v.Kind() == 'f' }, map[string]any{"const": false}}
+	stringMap = values{func(v jsontext.Value) bool {
+		var m map[string]string
+		return json.Unmarshal(v, &m) == nil
+	}, map[string]any{"type": "object", "additionalProperties": typed("string")}}
+	isEmpty = values{func(v jsontext.Value) bool {
 		s := v.Clone()
 		return s.Compact() == nil && (string(s) == "[]" || string(s) == "{}")
-	}
+	}, map[string]any{"type": []string{"array", "object"}, "maxItems": 0, "maxProperties": 0}}
 )
 
-// oneOf accepts the given strings.
-func oneOf(allowed ...string) func(jsontext.Value) bool {
-	return func(v jsontext.Value) bool {
+// oneOf are the given strings.
+func oneOf(allowed ...string) values {
+	return values{func(v jsontext.Value) bool {
 		var s string
 		return json.Unmarshal(v, &s) == nil && slices.Contains(allowed, s)
-	}
+	}, map[string]any{"enum": allowed}}
 }
 
-// like accepts a value that is equal to the JSON given.
-func like(text string) func(jsontext.Value) bool {
+// like are those equal to the JSON given.
+func like(text string) values {
 	var want any
 	if err := json.Unmarshal([]byte(text), &want); err != nil {
 		panic("openai: " + err.Error())
 	}
-	return func(v jsontext.Value) bool {
+	return values{func(v jsontext.Value) bool {
 		var got any
 		return json.Unmarshal(v, &got) == nil && reflect.DeepEqual(got, want)
-	}
-}
-
-func isStringMap(v jsontext.Value) bool {
-	var m map[string]string
-	return json.Unmarshal(v, &m) == nil
+	}, map[string]any{"const": want}}
 }
 
 // inert are the fields of both endpoints that the server does not act on.
 var inert = map[string]rule{
-	"user":                   {isString, "expected a string"},
-	"metadata":               {isStringMap, "expected an object of strings"},
-	"safety_identifier":      {isString, "expected a string"},
-	"prompt_cache_key":       {isString, "expected a string"},
-	"prompt_cache_retention": {isString, "expected a string"},
+	"user":                   {aString, "expected a string"},
+	"metadata":               {stringMap, "expected an object of strings"},
+	"safety_identifier":      {aString, "expected a string"},
+	"prompt_cache_key":       {aString, "expected a string"},
+	"prompt_cache_retention": {aString, "expected a string"},
 	"store":                  {isFalse, "answers are not stored; leave it out or send false"},
 	"service_tier":           {oneOf("auto", "default"), "there is one tier; leave it out or send \"auto\""},
 	"stop_token_ids":         {isEmpty, "is not supported; use stop"},
@@ -99,7 +104,7 @@ func refuse(extra map[string]jsontext.Value, rules map[string]rule, request any)
 		case !known:
 			all := append(names(reflect.TypeOf(request).Elem()), slices.Sorted(maps.Keys(rules))...)
 			return Invalid(field(jsontext.Pointer("").AppendToken(name)), CodeUnknownParameter, "unknown field%s", suggest.Phrase(name, all))
-		case isNull(value) || r.harmless(value):
+		case isNull(value) || r.harmless.have(value):
 		case strings.HasPrefix(r.why, "expected"):
 			return Invalid(name, CodeInvalidType, "%s, found %s", r.why, kindWords[value.Kind()])
 		default:
