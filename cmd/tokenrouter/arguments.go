@@ -13,7 +13,7 @@ func expects(what ...string) cobra.PositionalArgs {
 		if len(args) == len(what) {
 			return nil
 		}
-		return wrongArguments(cmd, args, strings.Join(what, ", and "))
+		return wrongArguments(cmd, args, strings.Join(what, ", "))
 	}
 }
 
@@ -32,7 +32,7 @@ func expectsNone(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return wrongArguments(cmd, args, "none: what it takes are flags")
+	return wrongArguments(cmd, args, "no arguments, only flags")
 }
 
 func wrongArguments(cmd *cobra.Command, args []string, want string) error {

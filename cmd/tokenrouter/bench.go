@@ -35,7 +35,7 @@ head scores. Medians of several steps; no server is involved.`,
 		Example: `  tokenrouter bench model.gguf
   tokenrouter bench model.gguf --batch 1,8 --context 128,4096 --json
   tokenrouter bench model.gguf --head head.gguf --batch 8 --prefill 0`,
-		Args: cobra.ExactArgs(1),
+		Args: expects("a GGUF file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()

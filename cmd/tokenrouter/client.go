@@ -60,6 +60,9 @@ func (c *client) do(ctx context.Context, method, path string, into any) error {
 	if err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}
+	if !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://") {
+		return fmt.Errorf("--url: %s: expected http:// or https://", c.base())
+	}
 	r, err := http.NewRequestWithContext(ctx, method, at, http.NoBody)
 	if err != nil {
 		return fmt.Errorf("--url: %w", err)

@@ -37,7 +37,7 @@ model's token. Started again with the same arguments, it goes on where it stoppe
 
 A line of the prompt set is a JSON object with "prompt" (or "messages") and, for --rollouts, "answer": a text whose last
 number is the right result.`,
-		Args: cobra.NoArgs,
+		Args: expectsNone,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	f := cmd.Flags()

@@ -31,7 +31,7 @@ func newDevicesCommand() *cobra.Command {
 		Long: `Open every device as serve would, each in a process of its own, and say what it is. A model runs on the one that its device in the
 configuration names, or all on the one that run and serve are given with --device.`,
 		Example: "  tokenrouter devices\n  tokenrouter devices --json | jq -r '.[] | select(.fault | not) | .kind'",
-		Args:    cobra.NoArgs,
+		Args:    expectsNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list := probeDevices(cmd.Context(), o)
 			if cmd.Context().Err() != nil {

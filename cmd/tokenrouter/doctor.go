@@ -76,7 +76,7 @@ there is one; and compare each pair of the catalogue with the memory that is fre
 
 The exit status is 1 if nothing can run, or the configuration cannot.`,
 		Example: "  tokenrouter doctor --config tokenrouter.yaml\n  tokenrouter doctor --json | jq -r '.pairs[] | select(.fits) | .pair'",
-		Args:    cobra.NoArgs,
+		Args:    expectsNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := diagnose(cmd.Context(), configFile, o)
 			if cmd.Context().Err() != nil {

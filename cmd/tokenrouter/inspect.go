@@ -26,7 +26,7 @@ that are not finite numbers show when a model is loaded. Of a model in parts
 The exit status is 1 when the file cannot be read or a problem keeps it from being served, else 0: also for a file that
 holds a vocabulary only, and for a chat template that does not work, without which a model still completes text.`,
 		Example: "  tokenrouter inspect model.gguf\n  tokenrouter inspect model.gguf --json | jq .problems",
-		Args:    cobra.ExactArgs(1),
+		Args:    expects("a GGUF file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := gguf.Open(args[0])
 			if err != nil {

@@ -214,7 +214,7 @@ func TestInspectErrors(t *testing.T) {
 	_, err = call(newInspectCommand(), "", "none.gguf")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = call(newInspectCommand(), "")
-	require.ErrorContains(t, err, "accepts 1 arg(s), received 0")
+	require.ErrorContains(t, err, "inspect: expected a GGUF file; none is given")
 }
 
 func TestByteSize(t *testing.T) {

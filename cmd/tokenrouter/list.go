@@ -44,7 +44,7 @@ func newListCommand() *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List the models on this machine, and those of the catalogue",
 		Example: "  tokenrouter list --all\n  tokenrouter list --json | jq -r '.models[].path'",
-		Args:    cobra.NoArgs,
+		Args:    expectsNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := store.Default()
 			if err != nil {

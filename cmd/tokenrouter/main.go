@@ -26,6 +26,7 @@ func execute(args []string, in io.Reader, out, aside io.Writer) int {
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(aside)
+	addCompletion(root)
 	switch err := root.ExecuteContext(ctx); {
 	case err == nil:
 		return 0

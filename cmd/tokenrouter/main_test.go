@@ -91,13 +91,15 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		{[]string{"srve"}, "Did you mean this?\n\tserve"},
-		{[]string{"serve", "x"}, `unknown command "x"`},
+		{[]string{"serve", "x"}, `serve: expected no arguments, only flags; 1 argument given: "x" (tokenrouter serve --help`},
 		{[]string{"serve"}, "no configuration: looked for tokenrouter.yaml and"},
 		{[]string{"serve", "--config", "none.yaml"}, "none.yaml: no such file"},
 		{[]string{"serve", "--config", broken}, "broken.yaml:2:5: models[0].nam: unknown key; did you mean name?"},
-		{[]string{"serve", "--demo", "--config", broken}, "none of the others can be"},
-		{[]string{"serve", "--small", small}, "they must all be set; missing [large]"},
-		{[]string{"serve", "--config", broken, "--small", small, "--large", large}, "none of the others can be"},
+		{[]string{"serve", "--demo", "--config", broken}, "--config, --demo are given, and each says which models to run: give one of"},
+		{[]string{"serve", "--small", small}, "--small is given without --large: give both"},
+		{[]string{"serve", "--large", large}, "--large is given without --small: give both"},
+		{[]string{"serve", "--large", large, "--demo"}, "--demo, --large are given"},
+		{[]string{"serve", "--config", broken, "--small", small, "--large", large}, "--config, --small, --large are given"},
 		{[]string{"serve", "--small", "none.gguf", "--large", large}, "none.gguf"},
 		{append([]string{"serve", "--listen", "nowhere"}, pair...), "cannot listen"},
 		{append([]string{"serve", "--log-level", "loud"}, pair...), `--log-level: "loud" is not one of`},
@@ -117,6 +119,17 @@ func TestMistakes(t *testing.T) {
 		{append([]string{"run", strings.Repeat("a ", 3000)}, pair...), "prompt too long"},
 		{[]string{"run", "--threads", "-1", "--small", small, "--large", large, "a"}, "--threads: expected 0"},
 		{[]string{"version", "--library", "/none.so"}, "/none.so"},
+		{append([]string{"run", "--max-tokens", "x", "a"}, pair...), `--max-tokens: expected a whole number, found "x" (tokenrouter run --help lists the flags)`},
+		{append([]string{"run", "--threshold", "high", "a"}, pair...), `--threshold: expected a number, found "high"`},
+		{[]string{"bench", "a.gguf", "--batch", "1,x"}, `--batch: expected whole numbers with commas between, found "1,x"`},
+		{[]string{"serve", "--config"}, "--config: expected a value, FILE behind it, found nothing"},
+		{[]string{"--nope"}, "unknown flag: --nope (tokenrouter --help"},
+		{[]string{"quantize", "a", "b"}, `quantize: expected the file to read, the file to write, the type of the weights; 2 arguments given: "a", "b"`},
+		{[]string{"completion", "tcsh"}, `completion: there is none for "tcsh", only for bash, fish, powershell, zsh`},
+		{[]string{"completion"}, "completion: expected a shell: bash, fish, powershell, zsh; none is given"},
+		{[]string{"unload"}, "unload: expected the name of a model as tokenrouter ps shows it; none is given"},
+		{[]string{"load", "a", "--url", "http://127.0.0.1:1"}, "no server answers at http://127.0.0.1:1: start one with tokenrouter serve"},
+		{[]string{"ps", "--url", "ftp://a"}, "--url: ftp://a: expected http:// or https://"},
 	} {
 		status, _, aside := shell(t, "", c.args...)
 		require.Equal(t, 1, status, c.args)

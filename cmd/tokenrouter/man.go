@@ -15,7 +15,7 @@ func newManCommand() *cobra.Command {
 		Use:    "man",
 		Short:  "Write the manual page, in roff",
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   expectsNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(cmd.OutOrStdout(), manual(cmd.Root()))
 			return err
@@ -48,7 +48,7 @@ func manual(root *cobra.Command) string {
 	b.WriteString(".SH ENVIRONMENT\n")
 	for _, v := range [][2]string{
 		{"TOKENROUTER_MODELS", "Directory of the models; else tokenrouter/models in the user's cache directory."},
-		{"TOKENROUTER_URL, TOKENROUTER_API_KEY", "The server that ps asks, and its key."},
+		{"TOKENROUTER_URL, TOKENROUTER_API_KEY", "The server that ps, load and unload ask, and its key."},
 		{"TOKENROUTER_LIB", "Native library to load in place of the one built in."},
 		{"TOKENROUTER_CUDA_LIB", "Native library to load for GPUs."},
 		{"HF_TOKEN, HF_ENDPOINT", "Token for a hub of models, and another hub than the default."},

@@ -27,7 +27,7 @@ tokens that a step takes in: a large model takes in all that the small one wrote
 		Example: `  tokenrouter plan --step 2ms+0.02ms --step 8ms+0.02ms --share 0.1 --requests 1,4,8,16,32
   tokenrouter plan --step 6ms --step 27.9ms --share 0.35 --requests 4 --apart
   tokenrouter plan examples/scenarios/ensemble.yaml --svg plan.svg`,
-		Args: cobra.MaximumNArgs(1),
+		Args: expectsAtMost("one scenario, a YAML file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.scenario(cmd, args)
 			if err != nil {

@@ -22,7 +22,7 @@ func newPsCommand() *cobra.Command {
 		Short: "Show what a running server has loaded, what it takes, and what it is doing",
 		Long: `Ask a running server for its models and routes. Weights and KV caches are what the engine has allocated; resident is what the
 operating system counts for the whole process.`,
-		Args: cobra.NoArgs,
+		Args: expectsNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var list openai.RouteList
 			err := c.get(cmd.Context(), "/v1/routes", &list)

@@ -106,7 +106,7 @@ func TestPullMistakes(t *testing.T) {
 		{[]string{"rm", "x"}, "model x is not on this machine"},
 		{[]string{"run", "--pair", "qwen3-0.6b-8b", "a"}, "get what is missing of the pair with: tokenrouter pull qwen3-0.6b-8b"},
 		{[]string{"run", "--pair", "qwen3-0.6b-9b", "a"}, "did you mean qwen3-0.6b-8b?"},
-		{[]string{"run", "--pair", "demo", "--demo", "a"}, "none of the others can be"},
+		{[]string{"run", "--pair", "demo", "--demo", "a"}, "--pair, --demo are given"},
 	} {
 		status, _, aside := shell(t, "", c.args...)
 		require.Equal(t, 1, status, c.args)

@@ -32,7 +32,7 @@ or F32 weights where you can; weights that were quantized before lose a little t
 
 TYPE is one of ` + strings.Join(quantize.Types(), ", ") + `.`,
 		Example: "  tokenrouter quantize model-f16.gguf model-q8_0.gguf Q8_0",
-		Args:    cobra.ExactArgs(3),
+		Args:    expects("the file to read", "the file to write", "the type of the weights"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[0], args[1]
 			to, err := quantize.ParseType(args[2])

@@ -211,9 +211,9 @@ type answerJSON struct {
 func (q *question) check() error {
 	switch {
 	case q.maxTokens < 0:
-		return errors.New("--max-tokens: expected 0 (no limit) or more")
+		return fmt.Errorf("--max-tokens: expected 0 (no limit) or more, found %d", q.maxTokens)
 	case !(q.temperature >= 0 && q.temperature <= 2): // NaN is neither
-		return errors.New("--temperature: expected 0 to 2")
+		return fmt.Errorf("--temperature: expected 0 to 2, found %g", q.temperature)
 	}
 	if q.algorithm != "" && !slices.Contains(algorithms(), q.algorithm) {
 		return fmt.Errorf("--algorithm: there is no %q; there are: %s", q.algorithm, strings.Join(algorithms(), ", "))

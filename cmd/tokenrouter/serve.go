@@ -27,7 +27,7 @@ SIGTERM. Running answers may then go on for server.shutdown_timeout; a second si
 again; docs/operations.md says what of it holds without a restart.`,
 		Example: `  tokenrouter serve --config tokenrouter.yaml
   tokenrouter serve --small small.gguf --large large.gguf --listen :8080`,
-		Args: cobra.NoArgs,
+		Args: expectsNone,
 		RunE: func(cmd *cobra.Command, _ []string) (failure error) {
 			cfg, err := from.load()
 			if err != nil {

@@ -25,7 +25,7 @@ func newSimulateCommand() *cobra.Command {
 on GPUs that nobody has take seconds. examples/scenarios has scenarios, with what can be said in one.`,
 		Example: `  tokenrouter simulate examples/scenarios/gpu-pair.yaml
   tokenrouter simulate examples/scenarios/two-gpus.yaml --policy all`,
-		Args: cobra.ExactArgs(1),
+		Args: expects("a scenario, a YAML file"),
 		RunE: func(cmd *cobra.Command, args []string) (failure error) {
 			if traceFile != "" && policy == "all" {
 				return errors.New("--trace: of which policy? Times of several would lie on one another")

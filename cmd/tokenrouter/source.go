@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,9 +32,6 @@ func (s *source) addFlags(cmd *cobra.Command) {
 	addLibraryFlags(cmd, &s.library, &s.cudaLibrary)
 	f.StringVar(&s.device, "device", "", "`DEVICE` of all models: cpu, cuda, cuda:1, or one of the configuration; default: as configured, or cpu. tokenrouter devices lists them")
 	f.IntVar(&s.threads, "threads", 0, "threads of the CPU device; 0: as configured, or all cores")
-	cmd.MarkFlagsMutuallyExclusive("config", "small", "pair", "demo")
-	cmd.MarkFlagsMutuallyExclusive("config", "large", "pair", "demo")
-	cmd.MarkFlagsRequiredTogether("small", "large")
 	for _, name := range []string{"small", "large"} {
 		_ = cmd.MarkFlagFilename(name, "gguf") // fails only for a flag that does not exist
 	}
@@ -43,8 +41,11 @@ func (s *source) addFlags(cmd *cobra.Command) {
 
 // load reads the configuration that the flags name.
 func (s *source) load() (*config.Config, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
 	if s.threads < 0 {
-		return nil, errors.New("--threads: expected 0 (all cores) or more")
+		return nil, fmt.Errorf("--threads: expected 0 (all cores) or more, found %d", s.threads)
 	}
 	cfg, err := s.read()
 	if err != nil {
@@ -61,6 +62,30 @@ func (s *source) load() (*config.Config, error) {
 		}
 	}
 	return cfg, nil
+}
+
+// check says which flags do not go together.
+func (s *source) check() error {
+	const ways = "give one of --config, --pair, --demo, or --small with --large"
+	var given []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"--config", s.config != ""}, {"--pair", s.pair != ""}, {"--demo", s.demo}, {"--small", s.small != ""}, {"--large", s.large != ""}} {
+		if f.set {
+			given = append(given, f.name)
+		}
+	}
+	files := s.small != "" || s.large != ""
+	switch {
+	case len(given) > 1 && !(files && len(given) == 2 && s.small != "" && s.large != ""):
+		return fmt.Errorf("%s are given, and each says which models to run: %s", strings.Join(given, ", "), ways)
+	case files && s.large == "":
+		return errors.New("--small is given without --large: give both, or one of --config, --pair, --demo")
+	case files && s.small == "":
+		return errors.New("--large is given without --small: give both, or one of --config, --pair, --demo")
+	}
+	return nil
 }
 
 func (s *source) read() (*config.Config, error) {

@@ -21,7 +21,7 @@ func newTokenizeCommand() *cobra.Command {
 exactly the text that they came from, byte for byte, with nothing added. The file may be a vocabulary only.`,
 		Example: `  printf 'hello world' | tokenrouter tokenize model.gguf
   echo '[14990, 1879]' | tokenrouter tokenize model.gguf --decode`,
-		Args: cobra.ExactArgs(1),
+		Args: expects("a GGUF file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := gguf.Open(args[0])
 			if err != nil {

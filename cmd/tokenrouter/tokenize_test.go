@@ -100,7 +100,7 @@ func TestTokenizeErrors(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		{"", nil, "accepts 1 arg(s), received 0"},
+		{"", nil, "tokenize: expected a GGUF file; none is given"},
 		{"", []string{"none.gguf"}, "open none.gguf: no such file or directory"},
 		{"", []string{notGGUF}, `begins with the bytes "<htm", expected "GGUF"`},
 		{"", []string{viking}, `viking.gguf: tokenizer: pre-tokenizer "viking" (tokenizer.ggml.pre) is not supported, expected one of deepseek-r1-qwen, default`},

@@ -58,7 +58,7 @@ func newVersionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the program and of its native library",
-		Args:  cobra.NoArgs,
+		Args:  expectsNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versionJSON{Version: version, Commit: commit, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, ABI: sched.NativeABI}
 			if !asJSON { // the program's own line comes first, and also when the library cannot be used

@@ -46,13 +46,11 @@ func Resolve(arg string, getenv func(string) string) ([]Source, error) {
 			return nil, err
 		}
 		return parts(s)
+	case strings.Contains(arg, "://"):
+		return nil, fmt.Errorf("%q: URLs begin with https:// or http://", arg)
+	case isFile(arg):
+		return nil, fmt.Errorf("%s is a file on this machine: serve it by its path, it needs no download", arg)
 	case strings.Count(arg, "/") >= 2 && strings.HasSuffix(arg, ".gguf"):
-		if _, err := os.Stat(arg); err == nil {
-			return nil, fmt.Errorf("%s is a file on this machine: serve it by its path, it needs no download", arg)
-		}
-		if strings.Contains(arg, "://") {
-			return nil, fmt.Errorf("%q: URLs begin with https:// or http://", arg)
-		}
 		return nil, fmt.Errorf("%q is no name of the catalogue; for a file on a hub write %s%s", arg, scheme, arg)
 	}
 	models, err := catalogue.LookUp(arg)
@@ -69,6 +67,15 @@ func Resolve(arg string, getenv func(string) string) ([]Source, error) {
 		list = append(list, s)
 	}
 	return list, nil
+}
+
+// isFile reports whether an argument is the path of a file, and no name of the catalogue.
+func isFile(arg string) bool {
+	if _, err := catalogue.LookUp(arg); err == nil {
+		return false
+	}
+	info, err := os.Stat(arg)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // locate finds the URL of one file.
