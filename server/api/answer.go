@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -80,11 +79,19 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 
 // client says who asks, so that one does not crowd out another: by key where one is given, otherwise by address.
 func client(c *gin.Context) string {
-	if key := cmp.Or(c.GetHeader("Authorization"), c.GetHeader("X-API-Key")); key != "" {
+	if key := Key(c.Request); key != "" {
 		sum := sha256.Sum256([]byte(key)) // the key itself is nobody's business
 		return hex.EncodeToString(sum[:])
 	}
 	return c.RemoteIP()
+}
+
+// Key is the API key that a request gives, as Authorization: Bearer KEY or as X-API-Key: KEY; "": none.
+func Key(r *http.Request) string {
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	return r.Header.Get("X-API-Key")
 }
 
 // merge reads all choices into one channel, which is closed when all have ended or the context is done. wait returns

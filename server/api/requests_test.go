@@ -3,6 +3,9 @@ package api
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -187,4 +190,30 @@ func TestConversationReachesTheTemplate(t *testing.T) {
 		require.Contains(t, body, c.says)
 		require.Contains(t, body, `"param":`+c.param)
 	}
+}
+
+// Clients are told apart by the key that they give, whichever way, and else by their address.
+func TestWhoAsks(t *testing.T) {
+	s := brief()
+	site := newSite(t, s, nil)
+	for _, header := range [][2]string{{}, {"Authorization", "Bearer one-secret"}, {"X-API-Key", "one-secret"}, {"X-API-Key", "another"}, {"X-API-Key", "another"}} {
+		q, err := http.NewRequest(http.MethodPost, site.URL+"/v1/completions", strings.NewReader(completionBody("pair", "")))
+		require.NoError(t, err)
+		if header[0] != "" {
+			q.Header.Set(header[0], header[1])
+		}
+		r, err := site.Client().Do(q)
+		require.NoError(t, err)
+		require.Equal(t, 200, r.StatusCode, read(t, r))
+	}
+	who := make([]string, len(s.requests))
+	for i, r := range s.requests {
+		who[i] = r.Client
+		require.NotContains(t, who[i], "secret")
+	}
+	require.Equal(t, "127.0.0.1", who[0])
+	require.Equal(t, who[1], who[2])
+	require.Equal(t, who[3], who[4])
+	slices.Sort(who)
+	require.Len(t, slices.Compact(who), 3)
 }
