@@ -101,7 +101,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"serve", "--large", large, "--demo"}, "--demo, --large are given"},
 		{[]string{"serve", "--config", broken, "--small", small, "--large", large}, "--config, --small, --large are given"},
 		{[]string{"serve", "--small", "none.gguf", "--large", large}, "none.gguf"},
-		{append([]string{"serve", "--listen", "nowhere"}, pair...), "cannot listen"},
+		{append([]string{"serve", "--listen", "nowhere"}, pair...), "missing port in address; expected HOST:PORT such as 127.0.0.1:8080"},
 		{append([]string{"serve", "--log-level", "loud"}, pair...), `--log-level: "loud" is not one of`},
 		{append([]string{"serve", "--library", "/none.so"}, pair...), "/none.so"},
 		{[]string{"run"}, `no PROMPT given: write it in quotes, tokenrouter run "Why is the sky blue?", or - to read it from standard input`},

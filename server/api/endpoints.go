@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -117,6 +118,10 @@ func (c *call) head(prefix string) openai.Head {
 func (s *Server) serve(c *gin.Context, understand func(*state, []byte) (*call, error)) {
 	state, ok := s.serving(c)
 	if !ok {
+		return
+	}
+	if state.draining {
+		s.fail(c, openai.Failure(http.StatusServiceUnavailable, openai.CodeShuttingDown, "%v", ErrShutdown))
 		return
 	}
 	body, ok := s.body(c)

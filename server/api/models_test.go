@@ -56,7 +56,8 @@ func TestProbes(t *testing.T) {
 	r, body = site.get(t, "/readyz")
 	require.Equal(t, 503, r.StatusCode)
 	require.JSONEq(t, `{"status":"shutting down"}`, body)
-	r, _ = site.post(t, "/v1/chat/completions", chatBody("pair", ""))
-	require.Equal(t, 200, r.StatusCode, "requests that still come are answered")
+	r, body = site.post(t, "/v1/chat/completions", chatBody("pair", ""))
+	requireProblem(t, r, body, 503, "", "shutting_down", "the server is shutting down")
+	require.Equal(t, "5", r.Header.Get("Retry-After"))
 	http.DefaultClient.CloseIdleConnections()
 }

@@ -123,8 +123,8 @@ func (s *Server) Ready(targets []Target, e Engine) {
 	s.state.Store(&state{targets: targets, engine: e})
 }
 
-// Drain makes /readyz say that the server is going away. Requests are still answered, as long as the engine takes them;
-// those whose bodies are still on their way are refused.
+// Drain makes /readyz say that the server is going away. Answers go on, further ones are refused, and so are those to requests
+// whose bodies are still on their way.
 func (s *Server) Drain() {
 	for {
 		old := s.state.Load()

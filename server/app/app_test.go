@@ -20,8 +20,10 @@ import (
 
 	"github.com/tokenrouter/tokenrouter/internal/lockedbuf"
 	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
+	"github.com/tokenrouter/tokenrouter/server/api"
 	"github.com/tokenrouter/tokenrouter/server/config"
 	"github.com/tokenrouter/tokenrouter/server/machine"
+	"github.com/tokenrouter/tokenrouter/server/metrics"
 )
 
 func TestMain(m *testing.M) {
@@ -219,6 +221,69 @@ func TestRunningAnswersEndBeforeTheServerDoes(t *testing.T) {
 	require.Error(t, err, "nothing listens any more")
 }
 
+// As long as something is being answered after the signal, whoever asks is told that the server is going away.
+func TestDrainingServerSaysSo(t *testing.T) {
+	cfg := pair(t, "server: {listen: '127.0.0.1:0'}")
+	loader, err := NewLoader(cfg, Options{})
+	require.NoError(t, err)
+	s, err := newServer(cfg, loader, Options{Log: zerolog.Nop()}, metrics.New())
+	require.NoError(t, err)
+	begun, release := make(chan struct{}), make(chan struct{})
+	door := *s.front.door.Load()
+	door.next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/held" {
+			close(begun)
+			<-release
+		}
+		s.api.ServeHTTP(w, r)
+	})
+	s.front.door.Store(&door)
+	s.api.Ready([]api.Target{{Name: "m"}}, instant{})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	r, ended, drained := &running{url: "http://" + listener.Addr().String()}, make(chan error, 1), make(chan struct{})
+	go func() { ended <- s.listen(listener) }()
+	status := func(path string) int {
+		a, err := http.Get(r.url + path)
+		require.NoError(t, err)
+		require.NoError(t, a.Body.Close())
+		return a.StatusCode
+	}
+	require.Equal(t, 200, status("/readyz"))
+	held := make(chan int, 1)
+	go func() {
+		a, err := http.Get(r.url + "/held")
+		if err != nil {
+			held <- 0
+			return
+		}
+		held <- a.StatusCode
+		_ = a.Body.Close()
+	}()
+	<-begun
+	go func() {
+		defer close(drained)
+		s.drain(time.Hour)
+	}()
+	require.Eventually(t, func() bool { return status("/readyz") == 503 }, time.Minute, 5*time.Millisecond)
+	require.Equal(t, 200, status("/healthz"))
+	code, body := r.post(t, "/v1/completions", `{"model":"m","prompt":"a"}`)
+	require.Equal(t, 503, code)
+	require.Contains(t, body, `"code":"shutting_down"`)
+	select {
+	case <-drained:
+		t.Fatal("it ended while something was being answered")
+	default:
+	}
+	close(release)
+	<-drained
+	require.Equal(t, 404, <-held, "there is nothing at that path, but it was answered")
+	require.ErrorIs(t, <-ended, http.ErrServerClosed)
+	_, err = http.Get(r.url + "/healthz")
+	require.Error(t, err, "nothing listens any more")
+	s.leave()
+}
+
 // A client that has sent half of its request does not hold up the end.
 func TestHalfARequestDoesNotHoldUpTheEnd(t *testing.T) {
 	r := start(t, pair(t, "server: {listen: '127.0.0.1:0', shutdown_timeout: 1m}"))
@@ -262,7 +327,7 @@ func TestAddressInUse(t *testing.T) {
 	defer l.Close()
 	err = Serve(t.Context(), pair(t, fmt.Sprintf("server: {listen: '%s'}", l.Addr())), Options{Log: zerolog.Nop()})
 	require.ErrorContains(t, err, "c.yaml:9:18: server.listen: cannot listen")
-	require.ErrorContains(t, err, "address already in use")
+	require.ErrorContains(t, err, "address already in use; another program listens there")
 }
 
 // What is wrong with files and settings is said with its place in the configuration, before or instead of serving.

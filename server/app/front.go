@@ -16,14 +16,16 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tokenrouter/tokenrouter/server/api"
 	"github.com/tokenrouter/tokenrouter/server/config"
 	"github.com/tokenrouter/tokenrouter/server/openai"
 )
 
 // front stands before the API: who is let in, and which web pages may ask. What it does can be changed while it serves.
 type front struct {
-	log  zerolog.Logger
-	door atomic.Pointer[door]
+	log      zerolog.Logger
+	door     atomic.Pointer[door]
+	requests inflight
 }
 
 // door is how a front works; never changed in place.
@@ -89,6 +91,7 @@ func readKeys(path string) ([]string, error) {
 
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer f.requests.begin()()
 	d := f.door.Load()
 	if d.cors(w, r) {
 		return
@@ -128,11 +131,7 @@ func (d *door) admits(r *http.Request) bool {
 	if len(d.keys) == 0 {
 		return true
 	}
-	key := r.Header.Get("X-API-Key")
-	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		key = strings.TrimSpace(token)
-	}
-	got, found := sha256.Sum256([]byte(key)), 0
+	got, found := sha256.Sum256([]byte(api.Key(r))), 0
 	for _, k := range d.keys { // all of them, so that the time says nothing of which one
 		found |= subtle.ConstantTimeCompare(got[:], k[:])
 	}

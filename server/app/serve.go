@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -47,7 +48,7 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 	}
 	listener, err := net.Listen("tcp", cfg.Server.Listen)
 	if err != nil {
-		return cfg.At("server.listen", fmt.Errorf("cannot listen: %w", err))
+		return cfg.At("server.listen", fmt.Errorf("cannot listen: %w%s", err, listenAdvice(err)))
 	}
 	var failure error // of the HTTP server; to be read when ended is closed
 	ended := make(chan struct{})
@@ -91,6 +92,18 @@ func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 	err = errors.Join(err, s.engine.end(closing))
 	o.Log.Info().Msg("stopped")
 	return err
+}
+
+// listenAdvice says what to do where an address cannot be listened at.
+func listenAdvice(err error) string {
+	var address *net.AddrError
+	switch {
+	case errors.As(err, &address):
+		return "; expected HOST:PORT such as 127.0.0.1:8080, or :8080 for all addresses"
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "; another program listens there: end it, or choose another address"
+	}
+	return ""
 }
 
 // run serves until it is to end, and lets running answers end.
@@ -222,11 +235,17 @@ func (s *server) warnOpen(at net.Addr) {
 	}
 }
 
-// drain waits for running requests, at most so long, and then cancels them.
+// drain waits for running requests, at most so long, and then cancels them. Until then probes are told, and further requests
+// refused in words: that says more than a port where nobody listens.
 func (s *server) drain(most time.Duration) {
 	s.api.Drain()
+	s.http.SetKeepAlivesEnabled(false)
 	patience, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
+	select {
+	case <-s.front.requests.wait():
+	case <-patience.Done():
+	}
 	if s.http.Shutdown(patience) == nil {
 		s.cancel(nil)
 		return
