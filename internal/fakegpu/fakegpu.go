@@ -1,6 +1,6 @@
 // Package fakegpu makes, for tests on machines without a GPU, shared libraries in place of NVIDIA's driver and of libtokenrouter-cuda: a
 // GPU that is the processor, and that crashes, hangs or fails when it is told to. They are compiled by the C compiler that building the
-// native library needs anyway.
+// native library needs anyway, and lie in a directory of their own, since Go would compile those of a package itself where it uses cgo.
 package fakegpu
 
 import (
@@ -14,11 +14,11 @@ import (
 )
 
 var (
-	//go:embed driver.c
+	//go:embed source/driver.c
 	driver string
-	//go:embed library.c
+	//go:embed source/library.c
 	library string
-	//go:embed control.h
+	//go:embed source/control.h
 	control string
 )
 
