@@ -175,12 +175,14 @@ def measure(a: argparse.Namespace, requests: int, threads: tuple[int, int]) -> d
 
 
 def compare(case: dict, share: float, against: dict) -> None:
-    """Adds how many times faster the engine's lazy policy is, if it was measured so."""
+    """Adds how many times faster the engine's lazy policy is, if it was measured so, and how many times its steps allow."""
     for c in against["cases"]:
         lazy = c["policies"].get("lazy")
         if c["requests"] == case["requests"] and abs(c["share"] - share) < 1e-9 and lazy:
             case["engine_tokens_per_second"] = lazy["tokens_per_second"]
             case["engine_over_two_servers"] = lazy["tokens_per_second"] / case["best"]["tokens_per_second"]
+            if "prediction" in c:
+                case["predicted_over_two_servers"] = c["prediction"]["tokens_per_second"] / case["best"]["tokens_per_second"]
 
 
 def main() -> None:

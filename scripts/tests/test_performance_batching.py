@@ -21,14 +21,14 @@ def case(over_eager, requests=8):
 def test_verdicts():
     assert page.verdict(1.2, 1.15) == "1.20 (at least 1.15)"
     assert page.verdict(1.1, 1.15) == "**1.10** (at least 1.15)"
-    assert page.verdict(1.1, 1.15, limit=1.12) == "1.10 (at least 1.15; the model allows 1.12)"
+    assert page.verdict(1.1, 1.15, limit=1.12) == "1.10 (at least 1.15; the steps allow 1.12)"
     assert page.verdict(1.1, 1.15, limit=1.3) == "**1.10** (at least 1.15)"
 
 
 def test_policies():
     data = {"setting": {}, "options": {"small": "s.gguf", "large": "l.gguf", "each": 2, "tokens": 128}, "cases": [case(1.10), case(1.10, requests=4)]}
     text = "\n".join(page.policies(data, lambda setting: "here"))
-    assert "| 8 | 0.1 | 1.10 | 1.10 (at least 1.15; the model allows 1.12) | 0.99 | 0.98 (at least 0.97) | 0.96 (at least 0.95) | 1.22 | yes |" in text
+    assert "| 8 | 0.1 | 1.10 | 1.10 (at least 1.15; the steps allow 1.12) | 0.99 | 0.98 (at least 0.97) | 0.96 (at least 0.95) | 1.22 | yes |" in text
     assert "| 4 | 0.1 | 1.10 | 1.10 | 0.99 |" in text  # no target with four requests
     assert "| lazy, thresholds from the model | 110.0 | 110.0 | 110.0 | 112.0 | 10 | 20 | 3 |" in text
     assert "| the large model alone | 90.0 | 90.0 | 90.0 | 91.0 | 10 | 20 | – |" in text
@@ -39,7 +39,10 @@ def test_two_servers():
     best = {"tokens_per_second": 10.0, "threads": [1, 1], "routed": 0.1, "first_token_p50_ms": 30}
     data = {"small": "s.gguf", "large": "l.gguf", "share": 0.1, "tokens": 128, "cores": 2, "date": "2026-01-01", "rounds": 3,
             "cases": [{"requests": 4, "best": best, "settings": [best, best], "engine_tokens_per_second": 65.0, "engine_over_two_servers": 6.5},
+                      {"requests": 1, "best": best, "settings": [best, best], "engine_tokens_per_second": 30.0, "engine_over_two_servers": 3.0,
+                       "predicted_over_two_servers": 3.2},
                       {"requests": 16, "best": best, "settings": [best, best]}]}
     text = "\n".join(page.two_servers(data))
     assert "| 4 | 10.0 | 1 and 1 | 10% | 30 | 65.0 | 6.50 (at least 6) |" in text
+    assert "| 1 | 10.0 | 1 and 1 | 10% | 30 | 30.0 | 3.00 (at least 4; the steps allow 3.20) |" in text
     assert "| 16 | 10.0 | 1 and 1 | 10% | 30 | – | – |" in text
