@@ -24,3 +24,13 @@ def routing():
 @pytest.fixture
 def performance():
     return script("render-performance")
+
+
+@pytest.fixture
+def configuration():
+    return script("render-configuration")
+
+
+@pytest.fixture
+def llama_server():
+    return script("render-llama-server")
