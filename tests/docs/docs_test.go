@@ -206,7 +206,7 @@ var (
 	// A command line in a block or in running text, with or without the directory of the program.
 	command = regexp.MustCompile("(?:^|[`\\s(;|])(?:bin/)?tokenrouter +([a-z]+)([^`\n|]*)")
 	flag    = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]+)`)
-	use     = regexp.MustCompile(`Use: +"([a-z]+)`)
+	use     = regexp.MustCompile(`(?:Use: +|Command\()"([a-z]+)`)
 )
 
 // Commands and flags in the documentation are those of the program.
