@@ -1,5 +1,6 @@
 // The runtime API. Work is queued on its stream; when it runs is the mode's choice: at once, or (set_lazy) only when a synchronisation
-// needs it, streams in reverse order of their creation, so that a forgotten one is found out.
+// needs it, streams in reverse order of their creation, so that a forgotten one is found out. A stream that is captured keeps its work for
+// the graph, with the arguments as they were.
 #include "emulation/streams.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -15,8 +17,16 @@
 #include "emulation/report.h"
 #include "emulation/tracking.h"
 
+using Recorded = std::vector<std::function<void()>>;
+struct CudaGraph {
+    Recorded work;
+};
+struct CudaGraphExec {
+    std::shared_ptr<const Recorded> work; // shared with launches that have not run
+};
 struct CudaStream {
     std::deque<std::function<void()>> queue;
+    std::unique_ptr<CudaGraph> captured; // while it is
     uint64_t done = 0, issued = 0;
 };
 struct CudaEvent {
@@ -31,6 +41,13 @@ namespace {
 bool lazy = false;
 std::vector<CudaStream *> streams;
 std::unordered_map<void *, size_t> pinned;
+
+// What the runtime refuses while a stream is captured.
+void refuse_in_capture(const char *what) {
+    for (const CudaStream *s : streams) {
+        if (s->captured) fail("%s while a stream is captured", what);
+    }
+}
 
 void run_until(CudaStream &s, uint64_t count) {
     while (s.done < count && !s.queue.empty()) {
@@ -71,6 +88,7 @@ void set_lazy(bool on) {
 
 void enqueue(CudaStream *stream, std::function<void()> work) {
     if (!stream) fail("work for the default stream, which waits for all others; give it one of its own");
+    if (stream->captured) return stream->captured->work.push_back(std::move(work));
     if (!lazy) return work();
     stream->queue.push_back(std::move(work));
     stream->issued++;
@@ -88,8 +106,12 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     if (!device_memory().contains(p)) fail("%p is not device memory", p);
     return *attributes = {0}, cudaSuccess;
 }
-cudaError_t cudaMalloc(void **p, size_t n) { return (*p = device_memory().allocate(n)) ? cudaSuccess : cudaErrorMemoryAllocation; }
+cudaError_t cudaMalloc(void **p, size_t n) {
+    refuse_in_capture("cudaMalloc");
+    return (*p = device_memory().allocate(n)) ? cudaSuccess : cudaErrorMemoryAllocation;
+}
 cudaError_t cudaFree(void *p) {
+    refuse_in_capture("cudaFree");
     run_all(); // as the real one does
     if (p) device_memory().release(p);
     return cudaSuccess;
@@ -130,6 +152,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    refuse_in_capture("cudaStreamSynchronize");
     run_until(*stream, UINT64_MAX);
     return cudaSuccess;
 }
@@ -148,6 +171,34 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     *event = {stream, stream->issued};
+    return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+    if (stream->captured) fail("cudaStreamBeginCapture of a stream that is captured already");
+    stream->captured = std::make_unique<CudaGraph>();
+    return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+    if (!stream->captured) fail("cudaStreamEndCapture of a stream that is not captured");
+    *graph = stream->captured.release();
+    return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long) {
+    *executable = new CudaGraphExec{std::make_shared<const Recorded>(graph->work)};
+    return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+    enqueue(stream, [recorded = executable->work] {
+        for (const auto &work : *recorded) work();
+    });
+    return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+    delete graph;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+    delete executable;
     return cudaSuccess;
 }
 cudaError_t cudaGetLastError() { return cudaSuccess; }

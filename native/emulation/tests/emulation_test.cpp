@@ -242,6 +242,41 @@ void test_streams() {
     set_lazy(false);
 }
 
+// What is captured runs when its graph is launched, and as often: with the arguments as they were, and memory as it is then.
+void test_graphs() {
+    for (const bool is_lazy : {false, true}) {
+        set_lazy(is_lazy);
+        const Stream stream;
+        const std::vector<int> first = counting(32), second(32, 2), zero{0};
+        const Device<int> in(first, stream), sums(zero, stream);
+        cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+        sum_by_warps(in.get(), sums.get(), 32, stream);
+        cudaGraph_t graph;
+        cudaStreamEndCapture(stream, &graph);
+        CHECK_EQUAL(0, sums.values(stream)[0]);
+        cudaGraphExec_t executable;
+        cudaGraphInstantiate(&executable, graph, 0);
+        cudaGraphDestroy(graph);
+        cudaGraphLaunch(executable, stream);
+        CHECK_EQUAL(32 * 33 / 2, sums.values(stream)[0]);
+        cudaMemcpyAsync(in.get(), second.data(), 32 * sizeof(int), cudaMemcpyHostToDevice, stream);
+        cudaGraphLaunch(executable, stream);
+        cudaGraphExecDestroy(executable); // what is queued still runs
+        CHECK_EQUAL(64, sums.values(stream)[0]);
+    }
+    set_lazy(false);
+    const auto in_capture = [](void (*f)(cudaStream_t)) {
+        return in_child([=] {
+            const Stream stream;
+            cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+            f(stream);
+        }).said;
+    };
+    CHECK_CONTAINS(in_capture([](cudaStream_t stream) { cudaStreamSynchronize(stream); }), "cudaStreamSynchronize while a stream is captured");
+    CHECK_CONTAINS(in_capture([](cudaStream_t) { const Device<int> some(1); }), "cudaMalloc while a stream is captured");
+    CHECK_CONTAINS(in_capture([](cudaStream_t stream) { cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal); }), "captured already");
+}
+
 void test_memory() {
     const size_t before = device_bytes_in_use();
     {
@@ -277,6 +312,7 @@ int main() {
     });
     test_wrong_fragment();
     test_streams();
+    test_graphs();
     test_memory();
     test_faults();
     return tr::test::report();

@@ -12,7 +12,6 @@ struct StepState {
     int64_t segments = 1;                       // KV segments that the batch's longest sequence has
     cpu::Buffer partials{nullptr, nullptr};     // of attention whose segments are shared out among blocks
     size_t partial_floats = 0;
-    cpu::Buffer expert_matrices{nullptr, nullptr};
 };
 
 // Makes the state that of this thread for as long as it lives.

@@ -101,11 +101,20 @@ __device__ __forceinline__ float *partial_of(const Attention &a, int64_t token, 
     return a.partials + ((token * a.shape.n_head + head) * a.segments + segment) * (a.shape.head_dim + 2);
 }
 
+// n values of a token that attends to nothing: what follows reads them.
+__device__ __forceinline__ void fill_with_nothing(float *out, int n) {
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += kThreads) out[i] = 0;
+}
+
 template <bool kQ8> __global__ void __launch_bounds__(kThreads) attend_kernel(Attention a, int spans) {
     TR_SHARED(Shared, whole, 1);
     Shared &shared = whole[0];
     const Rows rows(a, spans);
     const int dim = a.shape.head_dim, thread = static_cast<int>(threadIdx.x);
+    if (rows.position == kNowhere) {
+        if (!a.partials) fill_with_nothing(a.out + (rows.token * a.shape.n_head + rows.first_head) * dim, rows.heads * dim);
+        return;
+    }
     if (blockIdx.x >= rows.segments()) return;
     for (int i = thread; i < rows.heads * dim; i += kThreads) shared.q[i / dim][i % dim] = a.q[(rows.token * a.shape.n_head + rows.first_head) * dim + i];
     __syncthreads();
@@ -158,6 +167,7 @@ __global__ void __launch_bounds__(kThreads) merge_kernel(Attention a) {
     const int64_t token = blockIdx.x;
     const int head = static_cast<int>(blockIdx.y), dim = a.shape.head_dim;
     const int64_t position = a.tokens.tokens[token].position;
+    if (position == kNowhere) return fill_with_nothing(a.out + (token * a.shape.n_head + head) * dim, dim);
     const int64_t seen = a.shape.window > 0 && position >= a.shape.window ? position + 1 - a.shape.window : 0;
     const int64_t segments = position / kSegment + 1 - seen / kSegment;
     for (int d = static_cast<int>(threadIdx.x); d < dim; d += kThreads) {

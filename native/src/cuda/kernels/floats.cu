@@ -1,5 +1,5 @@
 // Products of matrices of floats, in float32: chains of 32 fused multiply-adds from zero, added up in order. A warp has a row, a lane a
-// chain. Also rows as they are: the embedding.
+// chain, and its first lane the sum. Also rows as they are: the embedding.
 #include "cuda/kernels/finish.h"
 #include "cuda/kernels/formats.h"
 #include "cuda/kernels/launch.h"
@@ -24,6 +24,7 @@ struct BF16 {
 };
 
 template <class F> __global__ void __launch_bounds__(32 * kWarps) floats_kernel(Product p, const float *x) {
+    TR_SHARED(float, chains, 32 * kWarps);
     const int64_t row = int64_t{blockIdx.x} * kWarps + warp_id(), k = p.m.cols;
     if (row >= p.m.rows) return;
     const uint8_t *weights = p.m.data + row * p.m.row_bytes;
@@ -34,8 +35,11 @@ template <class F> __global__ void __launch_bounds__(32 * kWarps) floats_kernel(
             float chain = 0;
             for (int64_t i = first + lane_id() * kChain, end = i + kChain; i < end && i < k; i++)
                 chain = __fmaf_rn(F::weight(weights + i * F::kBytes), x[column * k + i], chain);
-            const int64_t chains = (k - first + kChain - 1) / kChain;
-            for (int lane = 0; lane < 32 && lane < chains; lane++) sum += __shfl_sync(kAllLanes, chain, lane);
+            chains[threadIdx.x] = chain;
+            __syncwarp();
+            const int64_t left = (k - first + kChain - 1) / kChain;
+            for (int lane = 0; lane_id() == 0 && lane < 32 && lane < left; lane++) sum += chains[threadIdx.x + lane];
+            __syncwarp();
         }
         if (lane_id() == 0) finish(p, row, column, sum);
     }

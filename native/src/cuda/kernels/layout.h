@@ -80,7 +80,9 @@ struct Part {
     int64_t first, n;
 };
 
-// A step's tokens on the device. Those of a sequence that follow each other share its page table.
+// A step's tokens on the device. Those of a sequence that follow each other share its page table. A token at position kNowhere only fills a
+// graph's shape: it stores nothing, attends to nothing, and nobody looks at what becomes of it.
+constexpr int32_t kNowhere = -1;
 struct Tokens {
     const cpu::QueryToken *tokens;
     int64_t n;

@@ -33,6 +33,7 @@ __global__ void __launch_bounds__(32 * kWarps) rope_store_kernel(cpu::AttentionS
     const int64_t token = blockIdx.x;
     const int dim = shape.head_dim;
     const int64_t position = tokens.tokens[token].position;
+    if (position == kNowhere) return;
     const float *cos = r.cos + position * (dim / 2), *sin = r.sin + position * (dim / 2);
     for (int head = warp_id(); head < shape.n_head; head += kWarps) turn(q + (token * shape.n_head + head) * dim, dim, r.q_gain, r.eps, cos, sin);
 

@@ -1,0 +1,163 @@
+#include "cuda/step.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "cuda/kernels/answer.h"
+#include "cuda/kernels/launch.h"
+
+namespace tr::cuda {
+
+namespace {
+
+using namespace api;
+
+class Step {
+public:
+    Step(tr_arena &arena, const tr_batch &batch)
+        : a_(arena), batch_(batch), m_(static_cast<Memory &>(*arena.memory)), stream_(m_.state.stream), running_(m_.state), arranged_(arrange(arena, batch)),
+          shape_(find_shape()) {}
+
+    void run() {
+        send();
+        if (shape_) {
+            m_.graphs.run(*shape_, stream_, [this] {
+                append(0, shape_->columns, shape_->rows, shape_->rows > 0);
+                if (shape_->rows > 0) look(0, shape_->rows);
+            });
+            answer(0, batch_.n_rows);
+        } else {
+            m_.graphs.count_miss();
+            run_in_chunks();
+        }
+        stream_.wait();
+        if (arranged_.n_scored == 0) return;
+        a_.device->pool->run([&](cpu::Worker &worker) { score_rows(a_, batch_, arranged_.n_scored, worker); });
+    }
+
+private:
+    int32_t longest() const {
+        int32_t n = 0;
+        for (int32_t i = 0; i < batch_.n_segments; i++) n = std::max(n, batch_.segments[i].position + batch_.segments[i].n_tokens);
+        return n;
+    }
+
+    // That of a batch whose columns and rows are worked on at once.
+    std::optional<GraphShape> find_shape() const {
+        const arch::Workspace &ws = *a_.workspace;
+        m_.state.segments = (longest() - 1) / cpu::kKvSegment + 1;
+        if (!m_.graphs.enabled || arranged_.n_columns > ws.max_columns || batch_.n_rows > ws.max_output_columns) return std::nullopt;
+        m_.state.segments = graph_size(static_cast<int32_t>(m_.state.segments)); // blocks beyond a token's last segment return
+        return GraphShape{std::min(graph_size(arranged_.n_columns), ws.max_columns), std::min(graph_size(batch_.n_rows), ws.max_output_columns),
+                          static_cast<int32_t>(m_.state.segments)};
+    }
+
+    void send() {
+        size_t lists = 0;
+        for (int32_t i = 0; i < batch_.n_segments; i++) lists += Description::list_bytes<int32_t>(static_cast<size_t>(batch_.segments[i].n_pages));
+        if (m_.in.begin(lists)) m_.graphs.clear();
+        int32_t *ids = std::copy_n(a_.ids.data(), arranged_.n_columns, m_.in.ids().host);
+        int32_t *columns = std::copy_n(a_.row_column.data(), batch_.n_rows, m_.in.row_columns().host);
+        auto *tokens = m_.in.tokens().host;
+        auto *wanted = m_.in.wanted().host;
+        for (int32_t i = 0; i < batch_.n_segments; i++) {
+            const tr_segment &s = batch_.segments[i];
+            const int32_t *pages = m_.in.append(s.pages, static_cast<size_t>(s.n_pages));
+            for (int32_t j = 0; j < s.n_tokens; j++) *tokens++ = {s.position + j, pages};
+        }
+        for (int32_t i = 0; i < batch_.n_rows; i++) *wanted++ = {batch_.rows[i].n_valid > 0 ? batch_.rows[i].n_valid : a_.model->shape.n_vocab, batch_.rows[i].n_top};
+        if (shape_) { // filled up with columns that are nowhere, and rows that look at the first column
+            const int32_t more_columns = shape_->columns - arranged_.n_columns, more_rows = shape_->rows - batch_.n_rows;
+            std::fill_n(ids, more_columns, 0);
+            std::fill_n(tokens, more_columns, cpu::QueryToken{kNowhere, nullptr});
+            std::fill_n(columns, more_rows, 0);
+            std::fill_n(wanted, more_rows, sample::Wanted{1, 0});
+        }
+        m_.in.send(stream_);
+    }
+
+    void run_in_chunks() {
+        const arch::Workspace &ws = *a_.workspace;
+        for (int32_t begin = 0; begin < arranged_.n_columns; begin += ws.max_columns) {
+            const int32_t end = std::min(begin + ws.max_columns, arranged_.n_columns);
+            append(begin, end - begin, batch_.n_rows, wanted(a_, batch_, begin, end));
+        }
+        for (int32_t begin = 0; begin < batch_.n_rows; begin += ws.max_output_columns) {
+            const int32_t n = std::min(ws.max_output_columns, batch_.n_rows - begin);
+            look(begin, n);
+            answer(begin, n);
+        }
+    }
+
+    // Appends n columns and keeps the residual streams that rows want of them. Nothing here or in look() may depend on the batch but by
+    // its shape.
+    void append(int32_t begin, int32_t n, int32_t n_rows, bool looked_at) {
+        arch::Workspace &ws = *a_.workspace;
+        cpu::Worker alone = cpu::Worker::alone();
+        a_.model->forward(alone, ws, {m_.in.ids().device + begin, m_.in.tokens().device + begin, n, looked_at});
+        // Rows are numbered over all columns: seen from the first one here, others are out of its range.
+        if (looked_at) gather(ws.x.data(), begin, n, a_.model->shape.n_embd, m_.in.row_columns().device, n_rows, m_.row_x.data(), stream_);
+    }
+
+    // Finds what most rows want where the logits are: of n rows, for as many of which logits are kept.
+    void look(int32_t begin, int32_t n) {
+        const int64_t n_embd = a_.model->shape.n_embd;
+        cpu::Worker alone = cpu::Worker::alone();
+        a_.model->output(alone, *a_.workspace, m_.row_x.data() + begin * n_embd, n, m_.hidden.data() + begin * n_embd, m_.logits.data());
+        find_in_rows({m_.logits.data(), n, a_.model->shape.n_vocab, m_.in.wanted().device + begin}, m_.found.data(), m_.top_ids.data(), m_.top_logits.data(), stream_);
+    }
+
+    // The rows that look() looked at. The logits of those that mask or change them, draw, or ask for them, come out.
+    void answer(int32_t begin, int32_t n) {
+        if (n == 0) return;
+        const int64_t n_embd = a_.model->shape.n_embd, n_vocab = a_.model->shape.n_vocab;
+        copy(m_.found_out.data(), m_.found.data(), n);
+        for (int32_t i = 0; i < n; i++) {
+            const tr_row &r = batch_.rows[begin + i];
+            if (wants_hidden(r)) copy(m_.hidden_out.data() + i * n_embd, m_.hidden.data() + (begin + i) * n_embd, n_embd);
+            if (!sample::follows(r)) {
+                copy(m_.logits_out.data() + i * n_vocab, m_.logits.data() + i * n_vocab, n_vocab);
+            } else if (r.n_top > 0) {
+                copy(m_.top_ids_out.data() + i * TR_MAX_TOP, m_.top_ids.data() + i * TR_MAX_TOP, r.n_top);
+                copy(m_.top_logits_out.data() + i * TR_MAX_TOP, m_.top_logits.data() + i * TR_MAX_TOP, r.n_top);
+            }
+        }
+        stream_.wait();
+        a_.device->pool->run([&](cpu::Worker &worker) {
+            sample::Scratch &scratch = a_.scratch[static_cast<size_t>(worker.index())];
+            for (int64_t i; (i = worker.next(n)) < n;) answer_one(begin, static_cast<int32_t>(i), scratch);
+        });
+    }
+
+    // Row `i` of the block that begins at `begin`.
+    void answer_one(int32_t begin, int32_t i, sample::Scratch &scratch) {
+        tr_row &r = batch_.rows[begin + i];
+        const int64_t n_embd = a_.model->shape.n_embd, row = begin + i;
+        if (wants_hidden(r)) std::copy_n(m_.hidden_out.data() + i * n_embd, n_embd, a_.hidden.data() + row * n_embd);
+        if (!sample::follows(r)) return answer_row(a_, batch_, begin + i, m_.logits_out.data() + int64_t{i} * a_.model->shape.n_vocab, scratch);
+        const sample::TopStore top{a_.top_ids.data() + row * TR_MAX_TOP, a_.top_logits.data() + row * TR_MAX_TOP};
+        std::copy_n(m_.top_ids_out.data() + int64_t{i} * TR_MAX_TOP, r.n_top, top.ids);
+        std::copy_n(m_.top_logits_out.data() + int64_t{i} * TR_MAX_TOP, r.n_top, top.logits);
+        r.hidden = r.want & TR_WANT_HIDDEN ? a_.hidden.data() + row * n_embd : nullptr;
+        r.logits = nullptr;
+        sample::answer_found(m_.found_out.data()[i], r, top);
+    }
+
+    static bool wants_hidden(const tr_row &r) { return r.head || (r.want & TR_WANT_HIDDEN); }
+    // n values, out of the device.
+    template <class T> void copy(T *to, const T *from, int64_t n) const { to_host(to, from, static_cast<size_t>(n) * sizeof(T), stream_); }
+
+    tr_arena &a_;
+    const tr_batch &batch_;
+    Memory &m_;
+    const Stream &stream_;
+    const Running running_;
+    const Arranged arranged_;
+    const std::optional<GraphShape> shape_;
+};
+
+} // namespace
+
+void run_step(tr_arena &arena, const tr_batch &batch) { Step(arena, batch).run(); }
+
+} // namespace tr::cuda
