@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "emulation/report.h"
+#include "emulation/tracking.h"
 #include "emulation/warp.h"
 
 namespace tr::emulation {
@@ -61,3 +62,10 @@ void product_16x8x32(void *const *lanes, uint32_t mask) { product<32>(lanes, mas
 void product_16x8x16(void *const *lanes, uint32_t mask) { product<16>(lanes, mask); }
 
 } // namespace tr::emulation
+
+double atomicAdd(double *to, double value) {
+    if (tr::emulation::tracking()) tr::emulation::track_atomic(to, sizeof *to, __builtin_return_address(0));
+    const double before = *to;
+    *to = before + value;
+    return before;
+}

@@ -33,6 +33,7 @@ struct Access {
 };
 struct Cell {
     Access write, read;
+    Epoch atomic;               // of the last atomic operation, 0: none
     Readers readers;
     bool written;
 };
@@ -83,9 +84,22 @@ void note_read(Cell &c, const Access &by) {
     c.read = by;
 }
 
+// One byte of an atomic operation. These are ordered among themselves.
+void track_atomic_byte(Cell &c, const Access &by, const char *where, size_t at) {
+    if (!c.written) fail_at(long_pc(by.pc), nullptr, "an atomic operation on uninitialised %s memory (byte %zu)", where, at);
+    if (c.write.epoch == epoch && !ordered(c.write, by.thread)) {
+        fail_at(long_pc(by.pc), long_pc(c.write.pc), "a race: an atomic operation by thread %u after a write by thread %u, no barrier between (byte %zu of %s memory)",
+                by.thread, c.write.thread, at, where);
+    }
+    c.atomic = epoch;
+}
+
 // One byte. `where` names the memory for messages, `at` the byte.
 void track_byte(Cell &c, bool write, const Access &by, const char *where, size_t at) {
     const char *what = write ? "write" : "read";
+    if (c.atomic == epoch) {
+        fail_at(long_pc(by.pc), nullptr, "a race: a %s by thread %u after an atomic operation, no barrier between (byte %zu of %s memory)", what, by.thread, at, where);
+    }
     if (!write && !c.written) fail_at(long_pc(by.pc), nullptr, "a read of uninitialised %s memory (byte %zu)", where, at);
     if (c.write.epoch >= launch_begin && c.write.epoch < block_begin) {
         fail_at(long_pc(by.pc), long_pc(c.write.pc), "a race between blocks: a %s of byte %zu of %s memory after another block's write in this launch", what, at, where);
@@ -122,8 +136,8 @@ void track_shared(size_t at, size_t n, bool write, const Access &by, bool atomic
         if (c.write.epoch < block_begin) c.written = false; // every block begins with nothing, in memory of its own
         if (c.write.epoch < block_begin) c.write.epoch = 0;
         if (c.read.epoch < block_begin) c.read.epoch = 0;
-        if (!atomic) track_byte(c, write, by, "shared", at < begin ? i : i - begin);
-        else if (!c.written) fail_at(long_pc(by.pc), nullptr, "an atomic operation on uninitialised shared memory (byte %zu)", i);
+        if (atomic) track_atomic_byte(c, by, "shared", at < begin ? i : i - begin);
+        else track_byte(c, write, by, "shared", at < begin ? i : i - begin);
     }
 }
 
@@ -136,8 +150,8 @@ void track_any(const void *p, size_t n, bool write, const void *pc, bool atomic)
         Cell *cells = global_cells() + memory.offset(p);
         const auto at = static_cast<size_t>(static_cast<const unsigned char *>(p) - memory.find(p)->begin);
         for (size_t i = 0; i < n; i++) {
-            if (!atomic) track_byte(cells[i], write, by, "device", at + i);
-            else if (!cells[i].written) fail_at(pc, nullptr, "an atomic operation on uninitialised device memory (byte %zu)", at + i);
+            if (atomic) track_atomic_byte(cells[i], by, "device", at + i);
+            else track_byte(cells[i], write, by, "device", at + i);
         }
         return;
     }

@@ -41,6 +41,9 @@ template <class T> T exchange(uint32_t mask, T value, int source, Place place) {
 
 } // namespace tr::emulation
 
+// Returns what was there.
+double atomicAdd(double *to, double value);
+
 inline void __syncthreads(TR_EMULATION_HERE) { tr::emulation::block_barrier({file, line}); }
 inline void __syncwarp(uint32_t mask = 0xffffffff, TR_EMULATION_HERE) {
     tr::emulation::together(tr::emulation::kSyncWarp, mask, nullptr, tr::emulation::nothing, {file, line});

@@ -84,6 +84,8 @@ void test_right_kernels() {
         for (int i = 0; i < n / 32; i++) CHECK_EQUAL(32 * 32 * i + 32 * 33 / 2, sums.values(stream)[static_cast<size_t>(i)]); // 32i+1 to 32i+32
         reverse(in.get(), out.get(), n, 1, stream);
         for (int i = 0; i < n; i++) CHECK_EQUAL(n - i, out.values(stream)[static_cast<size_t>(i)]);
+        add_all(in.get(), sums.get(), n, stream);
+        CHECK_EQUAL(n * (n + 1) / 2, sums.values(stream)[0]);
         if (n % 64) continue;
         reverse(in.get(), out.get(), n / 2, 2, stream);
         for (int i = 0; i < n; i++) CHECK_EQUAL(i < n / 2 ? n / 2 - i : n + n / 2 - i, out.values(stream)[static_cast<size_t>(i)]);
@@ -167,6 +169,8 @@ constexpr Case kCases[] = {
     {Fault::kGlobalRaceInBlock, "no barrier between", true},
     {Fault::kRaceBetweenBlocks, "a race between blocks", true},
     {Fault::kSharedBeyondEnd, "shared memory: a write of 4 bytes at byte 252 of the 252 dynamic ones", true},
+    {Fault::kMissingBarrierBeforeAtomic, "shared memory", true},
+    {Fault::kMissingBarrierAfterAtomic, "shared memory", true},
     {Fault::kUninitialisedShared, "uninitialised shared memory", true},
     {Fault::kLaneSkipsShuffle, "divergence", false},
     {Fault::kLaneNotInMask, "is not in mask 0000ffff", false},

@@ -49,6 +49,15 @@ template <bool kSwapped> __global__ void multiply_kernel(const int8_t *a, const 
     }
 }
 
+template <bool kBefore, bool kAfter> __global__ void add_all_kernel(const int *in, int *out) {
+    TR_SHARED(double, sum, 1);
+    if (threadIdx.x == 0) sum[0] = 0;
+    if (kBefore) __syncthreads();
+    atomicAdd(&sum[0], static_cast<double>(in[threadIdx.x]));
+    if (kAfter) __syncthreads();
+    if (threadIdx.x == 0) out[0] = static_cast<int>(sum[0]);
+}
+
 __global__ void exchange_kernel(const int *in, int *out) {
     const int i = static_cast<int>(threadIdx.x), v = in[i];
     out[3 * i] = __shfl_down_sync(kAllLanes, v, 4);
@@ -150,6 +159,10 @@ void reverse(const int *in, int *out, int n, int stretches, cudaStream_t stream)
 void multiply(const int8_t *a, const int8_t *b, int *out, cudaStream_t stream) { cuda::launch(multiply_kernel<false>, cuda::Grid(1, 32, stream), a, b, out); }
 void exchange(const int *in, int *out, cudaStream_t stream) { cuda::launch(exchange_kernel, cuda::Grid(1, 64, stream), in, out); }
 
+void add_all(const int *in, int *out, int n, cudaStream_t stream) {
+    cuda::launch(add_all_kernel<true, true>, cuda::Grid(1, static_cast<unsigned>(n), stream), in, out);
+}
+
 void run_fault(Fault fault, const int *in, int *out, cudaStream_t stream) {
     const cuda::Grid one(1, 64, stream);
     switch (fault) {
@@ -165,6 +178,8 @@ void run_fault(Fault fault, const int *in, int *out, cudaStream_t stream) {
     case Fault::kRaceBetweenBlocks: return cuda::launch(block_race_kernel, cuda::Grid(2, 64, stream), in, out);
     case Fault::kSharedBeyondEnd: return cuda::launch(shared_end_kernel, cuda::Grid(1, 64, stream, 63 * sizeof(int)), out);
     case Fault::kUninitialisedShared: return cuda::launch(uninitialised_shared_kernel, one, out);
+    case Fault::kMissingBarrierBeforeAtomic: return cuda::launch(add_all_kernel<false, true>, one, in, out);
+    case Fault::kMissingBarrierAfterAtomic: return cuda::launch(add_all_kernel<true, false>, one, in, out);
     case Fault::kLaneSkipsShuffle: return cuda::launch(skip_shuffle_kernel, one, in, out);
     case Fault::kLaneNotInMask: return cuda::launch(not_in_mask_kernel, one, in, out);
     case Fault::kWarpSkipsBarrier: return cuda::launch(skip_barrier_kernel, one, in, out);

@@ -13,6 +13,9 @@ void multiply(const int8_t *a, const int8_t *b, int *out, cudaStream_t stream);
 // out[3i..3i+2] for 64 threads: the value 4 lanes on, that of the lane with index xor 3, in groups of 8, and the bit of the ballot of odd ones.
 void exchange(const int *in, int *out, cudaStream_t stream);
 
+// out[0] := the sum of n values, by atomic additions in shared memory; n at most 1024, a multiple of 32.
+void add_all(const int *in, int *out, int n, cudaStream_t stream);
+
 enum class Fault {
     kReadBeyondEnd,      // one element past an allocation
     kReadFreed,
@@ -26,6 +29,8 @@ enum class Fault {
     kRaceBetweenBlocks,
     kSharedBeyondEnd,
     kUninitialisedShared,
+    kMissingBarrierBeforeAtomic,
+    kMissingBarrierAfterAtomic,
     kLaneSkipsShuffle,
     kLaneNotInMask,
     kWarpSkipsBarrier,

@@ -17,7 +17,8 @@ constexpr size_t kPartials = 8192;
 void Description::set_sizes(size_t tokens, size_t rows) {
     rows_at_ = aligned(tokens * sizeof(int32_t));
     wanted_at_ = rows_at_ + aligned(rows * sizeof(int32_t));
-    tokens_at_ = wanted_at_ + aligned(rows * sizeof(sample::Wanted));
+    drawings_at_ = wanted_at_ + aligned(rows * sizeof(sample::Wanted));
+    tokens_at_ = drawings_at_ + aligned(rows * sizeof(Drawing));
     lists_at_ = tokens_at_ + aligned(tokens * sizeof(cpu::QueryToken));
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "api/handles.h"
 #include "cuda/graphs.h"
-#include "sample/found.h"
+#include "cuda/kernels/draw.h"
 #include "cuda/operators.h"
 
 namespace tr::cuda {
@@ -33,11 +33,18 @@ public:
     Part<int32_t> ids() const { return part<int32_t>(0); }                     // [tokens]
     Part<int32_t> row_columns() const { return part<int32_t>(rows_at_); }      // [rows] the column whose successor a row wants
     Part<sample::Wanted> wanted() const { return part<sample::Wanted>(wanted_at_); } // [rows]
+    Part<Drawing> drawings() const { return part<Drawing>(drawings_at_); }     // [rows]
     Part<cpu::QueryToken> tokens() const { return part<cpu::QueryToken>(tokens_at_); } // [tokens]
     // Copies a list and returns where it will be on the device.
     template <class T> const T *append(const T *values, size_t n) {
         const Part<T> list = part<T>(used_);
         std::copy_n(values, n, list.host);
+        used_ += list_bytes<T>(n);
+        return list.device;
+    }
+    // Room on the device for a list that kernels write.
+    template <class T> T *append_room(size_t n) {
+        const Part<T> list = part<T>(used_);
         used_ += list_bytes<T>(n);
         return list.device;
     }
@@ -49,7 +56,7 @@ private:
     template <class T> Part<T> part(size_t at) const { return {reinterpret_cast<T *>(host_.get() + at), reinterpret_cast<T *>(device_.get() + at)}; }
 
     cpu::Buffer host_{nullptr, nullptr}, device_{nullptr, nullptr};
-    size_t rows_at_ = 0, wanted_at_ = 0, tokens_at_ = 0, lists_at_ = 0, used_ = 0, bytes_ = 0;
+    size_t rows_at_ = 0, wanted_at_ = 0, drawings_at_ = 0, tokens_at_ = 0, lists_at_ = 0, used_ = 0, bytes_ = 0;
 };
 
 struct Memory final : api::StepMemory {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "cuda/kernels/answer.h"
+#include "cuda/describe.h"
 #include "cuda/kernels/launch.h"
 
 namespace tr::cuda {
@@ -19,7 +19,7 @@ public:
           shape_(find_shape()) {}
 
     void run() {
-        send();
+        describe(a_, batch_, arranged_.n_columns, shape_ ? &*shape_ : nullptr);
         if (shape_) {
             m_.graphs.run(*shape_, stream_, [this] {
                 append(0, shape_->columns, shape_->rows, shape_->rows > 0);
@@ -52,30 +52,6 @@ private:
                           static_cast<int32_t>(m_.state.segments)};
     }
 
-    void send() {
-        size_t lists = 0;
-        for (int32_t i = 0; i < batch_.n_segments; i++) lists += Description::list_bytes<int32_t>(static_cast<size_t>(batch_.segments[i].n_pages));
-        if (m_.in.begin(lists)) m_.graphs.clear();
-        int32_t *ids = std::copy_n(a_.ids.data(), arranged_.n_columns, m_.in.ids().host);
-        int32_t *columns = std::copy_n(a_.row_column.data(), batch_.n_rows, m_.in.row_columns().host);
-        auto *tokens = m_.in.tokens().host;
-        auto *wanted = m_.in.wanted().host;
-        for (int32_t i = 0; i < batch_.n_segments; i++) {
-            const tr_segment &s = batch_.segments[i];
-            const int32_t *pages = m_.in.append(s.pages, static_cast<size_t>(s.n_pages));
-            for (int32_t j = 0; j < s.n_tokens; j++) *tokens++ = {s.position + j, pages};
-        }
-        for (int32_t i = 0; i < batch_.n_rows; i++) *wanted++ = {batch_.rows[i].n_valid > 0 ? batch_.rows[i].n_valid : a_.model->shape.n_vocab, batch_.rows[i].n_top};
-        if (shape_) { // filled up with columns that are nowhere, and rows that look at the first column
-            const int32_t more_columns = shape_->columns - arranged_.n_columns, more_rows = shape_->rows - batch_.n_rows;
-            std::fill_n(ids, more_columns, 0);
-            std::fill_n(tokens, more_columns, cpu::QueryToken{kNowhere, nullptr});
-            std::fill_n(columns, more_rows, 0);
-            std::fill_n(wanted, more_rows, sample::Wanted{1, 0});
-        }
-        m_.in.send(stream_);
-    }
-
     void run_in_chunks() {
         const arch::Workspace &ws = *a_.workspace;
         for (int32_t begin = 0; begin < arranged_.n_columns; begin += ws.max_columns) {
@@ -99,15 +75,17 @@ private:
         if (looked_at) gather(ws.x.data(), begin, n, a_.model->shape.n_embd, m_.in.row_columns().device, n_rows, m_.row_x.data(), stream_);
     }
 
-    // Finds what most rows want where the logits are: of n rows, for as many of which logits are kept.
+    // Finds what most rows want where the logits are, and draws there: for n rows, as many as logits are kept of.
     void look(int32_t begin, int32_t n) {
         const int64_t n_embd = a_.model->shape.n_embd;
         cpu::Worker alone = cpu::Worker::alone();
         a_.model->output(alone, *a_.workspace, m_.row_x.data() + begin * n_embd, n, m_.hidden.data() + begin * n_embd, m_.logits.data());
-        find_in_rows({m_.logits.data(), n, a_.model->shape.n_vocab, m_.in.wanted().device + begin}, m_.found.data(), m_.top_ids.data(), m_.top_logits.data(), stream_);
+        const LogitRows rows{m_.logits.data(), n, a_.model->shape.n_vocab, m_.in.wanted().device + begin};
+        find_in_rows(rows, m_.found.data(), m_.top_ids.data(), m_.top_logits.data(), stream_);
+        draw_rows(rows, m_.logits.data(), m_.in.drawings().device + begin, m_.found.data(), stream_);
     }
 
-    // The rows that look() looked at. The logits of those that mask or change them, draw, or ask for them, come out.
+    // The rows that look() looked at. The logits of those that the processor answers come out.
     void answer(int32_t begin, int32_t n) {
         if (n == 0) return;
         const int64_t n_embd = a_.model->shape.n_embd, n_vocab = a_.model->shape.n_vocab;
@@ -115,7 +93,7 @@ private:
         for (int32_t i = 0; i < n; i++) {
             const tr_row &r = batch_.rows[begin + i];
             if (wants_hidden(r)) copy(m_.hidden_out.data() + i * n_embd, m_.hidden.data() + (begin + i) * n_embd, n_embd);
-            if (!sample::follows(r)) {
+            if (!on_device(r)) {
                 copy(m_.logits_out.data() + i * n_vocab, m_.logits.data() + i * n_vocab, n_vocab);
             } else if (r.n_top > 0) {
                 copy(m_.top_ids_out.data() + i * TR_MAX_TOP, m_.top_ids.data() + i * TR_MAX_TOP, r.n_top);
@@ -134,15 +112,16 @@ private:
         tr_row &r = batch_.rows[begin + i];
         const int64_t n_embd = a_.model->shape.n_embd, row = begin + i;
         if (wants_hidden(r)) std::copy_n(m_.hidden_out.data() + i * n_embd, n_embd, a_.hidden.data() + row * n_embd);
-        if (!sample::follows(r)) return answer_row(a_, batch_, begin + i, m_.logits_out.data() + int64_t{i} * a_.model->shape.n_vocab, scratch);
+        if (!on_device(r)) return answer_row(a_, batch_, begin + i, m_.logits_out.data() + int64_t{i} * a_.model->shape.n_vocab, scratch);
         const sample::TopStore top{a_.top_ids.data() + row * TR_MAX_TOP, a_.top_logits.data() + row * TR_MAX_TOP};
         std::copy_n(m_.top_ids_out.data() + int64_t{i} * TR_MAX_TOP, r.n_top, top.ids);
         std::copy_n(m_.top_logits_out.data() + int64_t{i} * TR_MAX_TOP, r.n_top, top.logits);
         r.hidden = r.want & TR_WANT_HIDDEN ? a_.hidden.data() + row * n_embd : nullptr;
         r.logits = nullptr;
-        sample::answer_found(m_.found_out.data()[i], r, top);
+        sample::answer_found(m_.found_out.data()[i], a_.model->shape.n_vocab, r, top);
     }
 
+    bool on_device(const tr_row &r) const { return answered_on_device(r, a_.model->shape.n_vocab); }
     static bool wants_hidden(const tr_row &r) { return r.head || (r.want & TR_WANT_HIDDEN); }
     // n values, out of the device.
     template <class T> void copy(T *to, const T *from, int64_t n) const { to_host(to, from, static_cast<size_t>(n) * sizeof(T), stream_); }

@@ -53,24 +53,27 @@ Mask allow(const Mask &in_play, const uint32_t *allowed, Scratch &scratch) {
     return {in_play.n, scratch.words.data()};
 }
 
-bool any_in_play(const Mask &mask) {
+Mask mask_of(const tr_row &row, int32_t n_vocab) { return {row.n_valid > 0 ? row.n_valid : n_vocab, row.valid}; }
+
+// Whether the mask leaves nothing; the row's signals are set then.
+bool none_in_play(const Mask &mask, tr_row &row) {
+    if (!mask.words) return false;
     bool any = false;
     for_each_group(mask, [&](int32_t, uint32_t) { any = true; });
-    return any;
+    if (any) return false;
+    row.logsumexp = kMinusInfinity;
+    row.entropy = 0;
+    return true;
 }
 
 } // namespace
 
 void answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t position, tr_row &row, TopStore top, Scratch &scratch) {
-    const Mask in_play{row.n_valid > 0 ? row.n_valid : n_vocab, row.valid};
+    const Mask in_play = mask_of(row, n_vocab);
     row.token = -1;
     row.logprob = 0;
     take_top(logits, in_play, row, top);
-    if (in_play.words && !any_in_play(in_play)) {
-        row.logsumexp = kMinusInfinity;
-        row.entropy = 0;
-        return;
-    }
+    if (none_in_play(in_play, row)) return;
     const double logsumexp = take_signals(ops, logits, in_play, row);
     if (!std::isfinite(logsumexp) || !(row.want & TR_WANT_TOKEN)) return;
 
@@ -83,21 +86,15 @@ void answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t positio
     if (row.token >= 0) row.logprob = static_cast<float>(logits[row.token] - logsumexp);
 }
 
-bool follows(const tr_row &row) {
-    if (row.valid || (row.want & TR_WANT_LOGITS)) return false;
-    if (!(row.want & TR_WANT_TOKEN)) return true;
-    const tr_sampling &s = *row.sampling;
-    return s.temperature < kLeastTemperature && s.n_bias == 0 && !s.allowed && (s.n_seen == 0 || !has_penalties(s));
-}
-
-void answer_found(const Found &found, tr_row &row, TopStore top) {
+void answer_found(const Found &found, int32_t n_vocab, tr_row &row, TopStore top) {
     row.token = -1;
     row.logprob = 0;
     show_top(row, top);
+    if (none_in_play(mask_of(row, n_vocab), row)) return;
     const double logsumexp = set_signals(found.largest, found.sum, found.dot, row);
     if (!std::isfinite(logsumexp) || !(row.want & TR_WANT_TOKEN)) return;
-    row.token = found.first;
-    if (row.token >= 0) row.logprob = static_cast<float>(found.largest - logsumexp);
+    row.token = found.drawn;
+    if (row.token >= 0) row.logprob = static_cast<float>(found.drawn_logit - logsumexp);
 }
 
 } // namespace tr::sample

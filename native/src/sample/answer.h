@@ -22,10 +22,7 @@ struct TopStore {
 // If fewer ids are in play than wanted, top_ids is filled up with -1 and top_logits with minus infinity.
 void answer(const cpu::Ops &ops, float *logits, int32_t n_vocab, int32_t position, tr_row &row, TopStore top, Scratch &scratch);
 
-// Whether a row's answer follows from what is found in its logits: it does not ask for them, nothing masks or changes them, and the token,
-// if one is wanted, is the most likely one.
-bool follows(const tr_row &row);
-// Answers such a row as answer() would. The lists of `top` are filled already.
-void answer_found(const Found &found, tr_row &row, TopStore top);
+// Answers a row as answer() would, from what was found in its logits. The lists of `top` are filled already.
+void answer_found(const Found &found, int32_t n_vocab, tr_row &row, TopStore top);
 
 } // namespace tr::sample

@@ -7,8 +7,6 @@ namespace tr::sample {
 
 namespace {
 
-constexpr float kBinsPerNat = 32; // 2048 bins reach weights of e^-64; what is below shares the last one
-
 constexpr int64_t kGroup = 32;
 
 // The bins of n <= kGroup ids from `base` on. Monotone in the logit, so that bins never contradict the order of logits.

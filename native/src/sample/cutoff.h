@@ -7,6 +7,9 @@
 
 namespace tr::sample {
 
+// Ids are counted into bins of so many to a nat of distance from the largest logit.
+constexpr float kBinsPerNat = 32;
+
 struct Candidate {
     float logit, weight;
     int32_t id;
@@ -14,7 +17,7 @@ struct Candidate {
 
 // Memory for it.
 struct CutoffScratch {
-    static constexpr int32_t kBins = 2048;
+    static constexpr int32_t kBins = 2048; // these reach weights of e^-64; what is below shares the last one
     explicit CutoffScratch(int32_t n_vocab)
         : bins(kBins, "the bins of a row"), candidates(static_cast<size_t>(n_vocab), "the candidates of a row") {}
     Array<double> bins;           // [kBins]

@@ -8,16 +8,10 @@ namespace tr::sample {
 
 namespace {
 
-// Up to here a top-k list is built by select_top; longer ones are cut out of the whole row.
-constexpr int32_t kShortTop = 256;
-// Weights are summed in blocks, so that a draw over all ids finds its block first.
-constexpr int64_t kBlock = 1024;
-
-bool cuts_mass(const tr_sampling &s) { return s.top_p > 0 && s.top_p < 1; }
+constexpr int64_t kLanes = kSumLanes, kBlock = kSumBlock;
 
 // The sum in double of n weights: eight running sums, added up in order.
 double sum_weights(const float *weights, int64_t n) {
-    constexpr int64_t kLanes = 8;
     double lanes[kLanes] = {};
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
@@ -116,6 +110,8 @@ bool has_penalties(const tr_sampling &s) {
     return (s.repetition_penalty != 0 && s.repetition_penalty != 1) || s.presence_penalty != 0 || s.frequency_penalty != 0;
 }
 
+bool changes_order(const tr_sampling &s) { return s.n_bias > 0 || s.allowed || (s.n_seen > 0 && has_penalties(s)); }
+
 Scratch::Scratch(int32_t n_vocab)
     : weights(static_cast<size_t>(n_vocab), "the weights of a row"),
       cutoff(n_vocab),
@@ -149,8 +145,8 @@ void restore(float *logits, const tr_sampling &s, const Scratch &scratch) {
 
 int32_t draw(const cpu::Ops &ops, const float *logits, const Mask &mask, const tr_sampling &sampling, double u, Scratch &s) {
     const int32_t first = argmax(logits, mask);
-    if (first < 0 || sampling.temperature < kLeastTemperature) return first;
-    if (sampling.top_k > 0 && sampling.top_k <= kShortTop && sampling.top_k < mask.n) return draw_short(ops, logits, mask, sampling, u);
+    if (first < 0 || is_greedy(sampling)) return first;
+    if (has_short_top(sampling, mask.n)) return draw_short(ops, logits, mask, sampling, u);
     const WeightedRow row{logits, s.weights.data(), mask.n, logits[first], 1 / sampling.temperature};
     return draw_long(ops, row, mask, sampling, u, s.cutoff);
 }

@@ -21,6 +21,18 @@ struct Scratch {
 
 // A temperature below this is greedy: logits divided by it would leave float32's range.
 constexpr float kLeastTemperature = 1e-5f;
+// Up to here a top-k list is built one by one; longer ones are cut out of the whole row.
+constexpr int32_t kShortTop = 256;
+// Weights are summed in blocks, so that a draw over all ids finds its block first; those of a block in so many running sums.
+constexpr int64_t kSumBlock = 1024, kSumLanes = 8;
+
+// Whether the token is the first id in play after all changes, and whether anything changes the order of ids.
+inline bool is_greedy(const tr_sampling &s) { return s.temperature < kLeastTemperature; }
+bool changes_order(const tr_sampling &s);
+// Whether top-p has an effect.
+inline bool cuts_mass(const tr_sampling &s) { return s.top_p > 0 && s.top_p < 1; }
+// Whether top-k is a list of at most kShortTop of n ids.
+inline bool has_short_top(const tr_sampling &s, int64_t n) { return s.top_k > 0 && s.top_k <= kShortTop && s.top_k < n; }
 
 // Whether any penalty of the list changes a logit.
 bool has_penalties(const tr_sampling &sampling);
