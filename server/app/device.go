@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/tokenrouter/tokenrouter/sched"
 	"github.com/tokenrouter/tokenrouter/server/config"
@@ -23,8 +25,15 @@ type device struct {
 type loaded struct {
 	*planned
 	native *sched.NativeModel // nil: unloaded
-	info   sched.NativeInfo
-	heads  map[string]*sched.NativeHead // by what routes call them
+	facts
+	heads map[string]*sched.NativeHead // by what routes call them
+}
+
+// facts are what must not change from one loading of a model to the next: an engine, and what was said of it, counts on them.
+type facts struct {
+	info    sched.NativeInfo
+	size    int64 // of the file, or the first one of several
+	written time.Time
 }
 
 // nativeOptions say how a device is opened, beside others: whatever runs beside a GPU is opened in the same library, so that all have one
@@ -101,7 +110,10 @@ func (m *loaded) read(on *sched.NativeDevice, progress *atomic.Int32) error {
 	if err != nil {
 		return fmt.Errorf("model %q: %w", m.Name, err)
 	}
-	m.native, m.info, m.heads = native, native.Info(), map[string]*sched.NativeHead{}
+	m.native, m.facts, m.heads = native, facts{info: native.Info()}, map[string]*sched.NativeHead{}
+	if stat, err := os.Stat(m.Path); err == nil {
+		m.size, m.written = stat.Size(), stat.ModTime()
+	}
 	return nil
 }
 

@@ -105,12 +105,12 @@ func (r *resident) leave() error {
 // comeBack loads the model again. Its file must be what it was.
 func (r *resident) comeBack() error {
 	start := time.Now()
-	was := r.info
+	was := r.facts
 	if err := r.read(r.device.native, new(atomic.Int32)); err != nil {
 		return r.device.full(err)
 	}
 	if err := r.enter(was); err != nil {
-		r.info = was
+		r.facts = was
 		return errors.Join(r.device.full(err), r.free())
 	}
 	r.in.Store(true)
@@ -119,9 +119,9 @@ func (r *resident) comeBack() error {
 }
 
 // enter makes the runner of weights that have been read.
-func (r *resident) enter(was sched.NativeInfo) error {
-	if r.info != was {
-		return fmt.Errorf("model %q: %s is another file than it was: have the configuration read again, or restart the server", r.Name, r.Path)
+func (r *resident) enter(was facts) error {
+	if r.info != was.info || r.size != was.size || !r.written.Equal(was.written) {
+		return fmt.Errorf("model %q: %s is another file than it was: put the old one back, or restart the server", r.Name, r.Path)
 	}
 	for path, h := range r.scores {
 		head, err := r.native.LoadHead(h.file)
@@ -130,7 +130,7 @@ func (r *resident) enter(was sched.NativeInfo) error {
 		}
 		r.heads[path] = head
 		if head.Top() != h.Top() || head.Algorithm() != h.Algorithm() {
-			return fmt.Errorf("model %q: the router head %s is another file than it was: have the configuration read again, or restart the server", r.Name, h.file)
+			return fmt.Errorf("model %q: the router head %s is another file than it was: put the old one back, or restart the server", r.Name, h.file)
 		}
 	}
 	runner, err := r.native.NewRunner(r.limits)
