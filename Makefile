@@ -77,22 +77,23 @@ library: prerequisites
 NVCC ?= $(BUILD)/cuda-venv/bin/nvcc
 CUDA_ARCHITECTURES ?= 80;86;89;90;120
 CUDA := $(BUILD)/cuda
-CUDA_STRICT ?= OFF
 
 .PHONY: cuda
 cuda: cuda-compiler ## Build libtokenrouter-cuda, for CUDA_ARCHITECTURES
 	cmake -S . -B $(CUDA) -G Ninja -DCMAKE_BUILD_TYPE=Release -DTR_CUDA=ON -DTR_NVCC="$(abspath $(NVCC))" \
-		-DTR_CUDA_ARCHITECTURES="$(CUDA_ARCHITECTURES)" -DTR_CUDA_STRICT=$(CUDA_STRICT) -DTR_BUILD_TESTS=OFF -DTR_BUILD_FUZZ=OFF --log-level=NOTICE
+		-DTR_CUDA_ARCHITECTURES="$(CUDA_ARCHITECTURES)" -DTR_BUILD_TESTS=OFF -DTR_BUILD_FUZZ=OFF --log-level=NOTICE
 	cmake --build $(CUDA) --parallel $(JOBS) --target tokenrouter-cuda
 
 .PHONY: cuda-compiler
 cuda-compiler: prerequisites
 	$(if $(filter $(BUILD)/%,$(NVCC)),scripts/cuda-compiler.sh $(BUILD)/cuda-venv)
 
-# Two architectures: that kernels compile for a GPU, with warnings as errors. What they compute is tested on the emulation, by ctest.
+# Two architectures: that kernels compile for a GPU, with warnings and spilled registers as errors. What they compute is tested on the emulation,
+# by ctest. In the build of the native library, whose objects it is linked from.
 .PHONY: test-cuda
-test-cuda: ## Compile the CUDA library for two architectures
-	$(MAKE) --no-print-directory cuda CUDA=$(BUILD)/cuda-test CUDA_ARCHITECTURES="80;90" CUDA_STRICT=ON
+test-cuda: library cuda-compiler ## Compile the CUDA library for two architectures
+	cmake -S . -B $(NATIVE) -DTR_CUDA=ON -DTR_CUDA_ON_REQUEST=ON -DTR_NVCC="$(abspath $(NVCC))" -DTR_CUDA_ARCHITECTURES="80;90" -DTR_CUDA_STRICT=ON --log-level=NOTICE
+	cmake --build $(NATIVE) --parallel $(JOBS) --target tokenrouter-cuda
 
 .PHONY: native
 native: library ## Build the native library with its tests
@@ -104,7 +105,7 @@ test: test-native test-cuda test-go test-race lint test-real test-dist test-clie
 
 .PHONY: test-native
 test-native: native ## Tests of the native library, golden files of Transformers among them
-	ctest --test-dir $(NATIVE) --output-on-failure --no-tests=error
+	ctest --test-dir $(NATIVE) --parallel $(JOBS) --output-on-failure --no-tests=error
 
 # Packages whose tests need the real pair.
 REAL := ./tests/golden ./tests/exactness

@@ -54,7 +54,9 @@ void test_architectures() {
     for (const char *name : {"gemma3-tiny", "llama-tiny-linear", "llama-tiny-llama3", "qwen2-tiny-tied", "qwen2-tiny-untied", "qwen3-tiny-tied", "qwen3-tiny-yarn",
                              "qwen3moe-tiny"}) {
         const std::string path = std::string(TR_TEST_DATA) + "/" + name + ".gguf";
-        compare(path.c_str(), name, every_access_checked() ? 4 : 31); // a page's border is crossed; every access checked, that takes long
+        // A page's border is crossed with a window and without; that is no matter of the architecture, and takes long.
+        const bool crosses = !every_access_checked() && (std::string(name) == "gemma3-tiny" || std::string(name) == "qwen2-tiny-tied");
+        compare(path.c_str(), name, crosses ? 31 : 4);
     }
 }
 
