@@ -102,7 +102,7 @@ func ProbeNative(o NativeOptions) NativeProbe {
 		p.notOpened(err)
 		return p
 	}
-	defer device.Close()
+	defer func() { _ = device.Close() }() // the probe has what it wanted
 	info, err := device.Describe()
 	if err != nil {
 		p.fail(FaultDevice, "%v", err)
