@@ -85,6 +85,7 @@ func (p *planner) system() (s *throughput.System, live int, ok bool) {
 		m.mu.Lock()
 		live = max(live, m.visitors)
 		latency, known := m.observed.latency()
+		stretch := m.observed.stretch()
 		enough := m.observed.enough() || i > 0
 		moves := make([]float64, len(p.group.members))
 		commits := make([]float64, len(p.group.members))
@@ -107,6 +108,7 @@ func (p *planner) system() (s *throughput.System, live int, ok bool) {
 			moves[j] /= all
 		}
 		s.Latencies = append(s.Latencies, latency)
+		s.Stretch = append(s.Stretch, max(1, stretch))
 		s.P, s.C = append(s.P, moves), append(s.C, commits)
 	}
 	return s, live, true
@@ -118,6 +120,9 @@ func (p *planner) moved(s *throughput.System) bool {
 	for i := range s.P {
 		away, was := 1-s.P[i][i], 1-p.used.P[i][i]
 		if far(away, was) && math.Abs(away-was) > 0.005 {
+			return true
+		}
+		if far(s.Stretch[i], p.used.Stretch[i]) {
 			return true
 		}
 		const n, rows = 8, 16

@@ -28,6 +28,9 @@ func (e *Engine) allowAhead() {
 // beginAhead plans a step ahead of need, if one is worth while, and reports whether there is one to run. The caller holds the
 // lock, and has no other step to run.
 func (s *subserver) beginAhead(now time.Time) bool {
+	if s.device.gone() != nil {
+		return false
+	}
 	if !s.ahead || s.counts[Pending] == 0 || s.blocked || s.crowded {
 		return false
 	}

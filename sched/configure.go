@@ -97,13 +97,6 @@ func (m *ModelOptions) complete() error {
 // build makes devices, subservers and targets.
 func (e *Engine) build() error {
 	o := &e.options
-	concurrent := make(map[string]bool)
-	for _, d := range o.Devices {
-		if _, ok := concurrent[d.Name]; ok {
-			return fmt.Errorf("device %q is named twice", d.Name)
-		}
-		concurrent[d.Name] = d.Concurrent
-	}
 	e.byName, e.targets = make(map[string]*subserver), make(map[string]*target)
 	models := make(map[string]*ModelOptions)
 	for i := range o.Models {
@@ -120,6 +113,9 @@ func (e *Engine) build() error {
 		alone := RouteOptions{Name: m.Name, Algorithm: router.SingleName, Models: []string{m.Name}}
 		e.targets[m.Name] = newTarget(alone, []*ModelOptions{m}, s)
 	}
+	if err := e.makeDevices(); err != nil {
+		return err
+	}
 	for _, r := range o.Routes {
 		t, err := e.route(r, models)
 		if err != nil {
@@ -128,7 +124,7 @@ func (e *Engine) build() error {
 		e.targets[r.Name] = t
 	}
 	e.rank()
-	e.divide(concurrent)
+	e.divide()
 	e.allowAhead()
 	return nil
 }

@@ -18,6 +18,7 @@ type step struct {
 	ahead     AheadRecord
 	lagging   []*local
 	now       time.Time
+	overlap   time.Duration // of the device until the step began; from its end on: during the step
 }
 
 // decode is the decode loop: schedule, run the step on the device, route the answers, send.
@@ -29,7 +30,7 @@ func (s *subserver) decode() {
 		started, deadline := s.begin()
 		if started {
 			s.constrain()
-			s.finish(s.runner.Step(&s.step.batch))
+			s.finish(s.runStep())
 			continue
 		}
 		var expired <-chan time.Time
@@ -57,6 +58,7 @@ func (s *subserver) begin() (started bool, deadline time.Time) {
 	s.publish()
 	if !s.domain.ask(s, now) {
 		if s.beginAhead(now) {
+			s.step.overlap = s.device.begun(now)
 			return true, time.Time{}
 		}
 		if len(s.requests) == 0 && !s.checked {
@@ -81,11 +83,13 @@ func (s *subserver) begin() (started bool, deadline time.Time) {
 		return false, time.Time{}
 	}
 	s.step.record.Start = now
+	s.step.overlap = s.device.begun(now)
 	return true, time.Time{}
 }
 
 // finish ends the step that begin has started: err is what the runner said.
 func (s *subserver) finish(err error) {
+	s.step.overlap = s.device.ended(s.engine.now()) - s.step.overlap
 	if s.step.isAhead {
 		s.finishAhead(err)
 		return

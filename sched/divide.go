@@ -13,18 +13,18 @@ func (e *Engine) rank() {
 }
 
 // divide puts the models into domains, which step one at a time, and groups, which requests stay within.
-func (e *Engine) divide(concurrent map[string]bool) {
+func (e *Engine) divide() {
 	ranked := slices.Clone(e.subservers)
 	slices.SortStableFunc(ranked, func(a, b *subserver) int { return a.rank - b.rank })
 	together := e.options.Policy == StepSync || e.options.Policy == ModelSync
-	domains := make(map[string]*domain) // by device
+	domains := make(map[*device]*domain) // nil: all devices
 	for _, s := range ranked {
-		device := e.device(s.name)
+		device := s.device
 		if together {
-			device = ""
+			device = nil
 		}
 		d := domains[device]
-		if d == nil || concurrent[device] {
+		if d == nil || device != nil && device.concurrent {
 			d = &domain{engine: e, round: 1}
 			e.domains = append(e.domains, d)
 			domains[device] = d
@@ -49,11 +49,6 @@ func (e *Engine) divide(concurrent map[string]bool) {
 			g.planner = &planner{engine: e, group: g, wake: newSignal()}
 		}
 	}
-}
-
-func (e *Engine) device(model string) string {
-	i := slices.IndexFunc(e.options.Models, func(m ModelOptions) bool { return m.Name == model })
-	return e.options.Models[i].Device
 }
 
 // join puts a model, and all that requests can reach from it, into a group.

@@ -19,6 +19,7 @@ type Engine struct {
 	targets    map[string]*target
 	gate       gate
 	domains    []*domain
+	devices    []*device // that models are on, in the order of these
 	groups     []*group
 	transit    atomic.Int64  // messages and routed rows that have not reached their model
 	deliver    func(Message) // to the receiver's inter-model loop
@@ -133,11 +134,14 @@ func (e *Engine) nudge() {
 }
 
 // Submit queues a request and returns its answer at once. Cancelling ctx cancels the request as Stream.Cancel does, at
-// any time. Errors wrap ErrUnknownTarget, ErrInvalid, ErrTooLong, ErrQueueFull (a QueueFullError) or ErrClosed and say the particulars.
+// any time. Errors wrap ErrUnknownTarget, ErrInvalid, ErrTooLong, ErrQueueFull (a QueueFullError), ErrLost (of the entry) or ErrClosed and say the particulars.
 func (e *Engine) Submit(ctx context.Context, r Request) (*Stream, error) {
 	t := e.targets[r.Target]
 	if t == nil {
 		return nil, fmt.Errorf("%w: there is no %q", ErrUnknownTarget, r.Target)
+	}
+	if err := t.entry.device.gone(); err != nil {
+		return nil, fmt.Errorf("model %q cannot answer: %w", t.entry.name, err)
 	}
 	spec, err := t.spec(&r)
 	if err != nil {

@@ -12,6 +12,7 @@ var (
 	ErrQueueFull     = errors.New("queue full")
 	ErrClosed        = errors.New("engine closed")
 	ErrInvalid       = errors.New("invalid request")
+	ErrLost          = errors.New("device lost") // also of a Runner's steps: none of the device's will succeed any more
 )
 
 // BusyError says that requests may still come to a model that was to be vacated.

@@ -21,6 +21,9 @@ type observed struct {
 
 	profile []shape // measured at the start
 
+	// Sums over steps beside which another model's ran on the device, for how much these stretch each other; weighted by age.
+	oo, oy, overlaps float64
+
 	moves   []float64 // [engine's models] routed requests that went there, weighted by age
 	commits []float64 // likewise: tokens that were committed with them
 	seen    float64   // decisions so far, not weighted

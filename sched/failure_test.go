@@ -2,6 +2,7 @@ package sched_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"testing"
@@ -64,6 +65,63 @@ func TestFailedStepEndsItsRequests(t *testing.T) {
 		require.Equal(t, 2, failed, "the requests of one batch of two")
 		require.Equal(t, l.want(t, r), l.ask(t, r).Answer, "the subserver lives on")
 	})
+}
+
+// When a device is lost, whoever is there or comes fails, whatever they would have waited for; what does without it goes on.
+func TestLostDevice(t *testing.T) {
+	t.Parallel()
+	m := models()
+	var gone atomic.Bool
+	var steps atomic.Int32
+	for _, name := range []string{"large", "middle"} {
+		model := m[name]
+		model.Fail = func(*sched.Batch) error {
+			steps.Add(1)
+			if gone.Load() && name == "large" {
+				return fmt.Errorf("%w: unspecified launch failure", sched.ErrLost)
+			}
+			return nil
+		}
+		m[name] = model
+	}
+	var told atomic.Int32
+	l := newLab(t, m, func(o *sched.Options) {
+		o.Policy = sched.Lazy
+		o.Models[1].Device, o.Models[2].Device = "gpu", "gpu"
+		o.Models[1].Threshold, o.Models[2].Threshold = 50, 50
+		o.Observer = sched.Observers(o.Observer, &sched.Observer{Lost: func(device string, err error) {
+			if device == "gpu" && errors.Is(err, sched.ErrLost) {
+				told.Add(1)
+			}
+		}})
+	})
+	defer l.close(t)
+	r := sched.Request{Target: "visit", Prompt: []int32{9, 8, 7}, MaxTokens: 60, IgnoreEnd: true}
+	require.Equal(t, l.want(t, r), l.ask(t, r).Answer)
+	require.Nil(t, l.engine.Snapshot().Devices[1].Lost)
+
+	gone.Store(true)
+	for range 2 {
+		a := l.ask(t, r)
+		require.Equal(t, sched.FinishError, a.Finish)
+		require.ErrorIs(t, a.err, sched.ErrLost)
+		require.ErrorContains(t, a.err, "unspecified launch failure")
+	}
+	require.Equal(t, int32(1), told.Load(), "it is said once")
+	before := steps.Load()
+	for _, target := range []string{"large", "middle", "mix"} { // middle shares the device with large
+		_, err := l.engine.Submit(t.Context(), sched.Request{Target: target, Prompt: r.Prompt})
+		require.ErrorIs(t, err, sched.ErrLost)
+		require.ErrorContains(t, err, "cannot answer: device lost")
+	}
+	require.ErrorIs(t, l.ask(t, sched.Request{Target: "cascade", Prompt: r.Prompt, MaxTokens: 60, IgnoreEnd: true}).err, sched.ErrLost)
+	require.Equal(t, before, steps.Load(), "no step is asked of a device that is gone")
+	d := l.engine.Snapshot().Devices[1]
+	require.Equal(t, []string{"large", "middle"}, d.Models)
+	require.ErrorIs(t, d.Lost, sched.ErrLost)
+
+	alone := sched.Request{Target: "small", Prompt: []int32{9, 9, 9}, MaxTokens: 200, IgnoreEnd: true}
+	require.Equal(t, l.want(t, alone), l.ask(t, alone).Answer)
 }
 
 // A peer that fails ends the requests that are there; requests that do without it go on.

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/tokenrouter/tokenrouter/bindings"
@@ -69,7 +70,9 @@ func (r *NativeRunner) Step(b *Batch) error {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
 	}
-	if err := r.arena.Step(c); err != nil {
+	if err := r.arena.Step(c); errors.Is(err, bindings.ErrDevice) {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	} else if err != nil {
 		return err
 	}
 	for i := range b.Rows {

@@ -5,13 +5,14 @@ import "time"
 // Observer holds hooks that record what the scheduler does. A nil hook costs nothing. Hooks are called from the loops
 // of all subservers, several at a time; they must be quick, safe for concurrent use, and must not call the engine.
 type Observer struct {
-	Admit   func(AdmitRecord)             // when a request becomes live
-	Batch   func(BatchRecord)             // after every step, when its rows have been routed
-	Ahead   func(AheadRecord)             // after every step ahead of need
-	Handoff func(HandoffRecord)           // after every handoff, when the request has become pending
-	Resume  func(ResumeRecord)            // after every arrival of a request from a peer, when it has come to wait
-	Turn    func(TurnRecord)              // after every turn of a client-server or inter-model loop that had something to do
-	Fault   func(model string, err error) // an invariant of the scheduler was found broken
+	Admit   func(AdmitRecord)              // when a request becomes live
+	Batch   func(BatchRecord)              // after every step, when its rows have been routed
+	Ahead   func(AheadRecord)              // after every step ahead of need
+	Handoff func(HandoffRecord)            // after every handoff, when the request has become pending
+	Resume  func(ResumeRecord)             // after every arrival of a request from a peer, when it has come to wait
+	Turn    func(TurnRecord)               // after every turn of a client-server or inter-model loop that had something to do
+	Fault   func(model string, err error)  // an invariant of the scheduler was found broken
+	Lost    func(device string, err error) // a device is gone, which is said once
 }
 
 // Observers is all of them in one: each hook calls theirs, in order. Nil ones are left out.
@@ -27,11 +28,7 @@ func Observers(list ...*Observer) *Observer {
 		all.Handoff = both(all.Handoff, o.Handoff)
 		all.Resume = both(all.Resume, o.Resume)
 		all.Turn = both(all.Turn, o.Turn)
-		if first, second := all.Fault, o.Fault; first == nil {
-			all.Fault = second
-		} else if second != nil {
-			all.Fault = func(model string, err error) { first(model, err); second(model, err) }
-		}
+		all.Fault, all.Lost = failing(all.Fault, o.Fault), failing(all.Lost, o.Lost)
 	}
 	return all
 }
@@ -44,6 +41,17 @@ func both[T any](a, b func(T)) func(T) {
 		return a
 	default:
 		return func(v T) { a(v); b(v) }
+	}
+}
+
+func failing(a, b func(string, error)) func(string, error) {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	default:
+		return func(name string, err error) { a(name, err); b(name, err) }
 	}
 }
 

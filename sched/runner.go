@@ -6,7 +6,8 @@ import "github.com/tokenrouter/tokenrouter/router"
 type Runner interface {
 	// Step appends the tokens of every segment to its pages and fills Out of every row. A row's answer must depend on
 	// nothing but its own sequence and parameters. Slices in Out are valid until the next Step. After an error nothing
-	// of the batch counts as appended.
+	// of the batch counts as appended. An error that is [ErrLost] says that the device is gone: no step is asked of it, or of
+	// other models on it, again.
 	Step(b *Batch) error
 	// Close frees what the runner holds. No Step may be running.
 	Close() error

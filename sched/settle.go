@@ -20,7 +20,7 @@ func (s *subserver) settle(failure error) {
 	done := settled{tasks: st.tasks[:0]}
 	s.mu.Lock()
 	if r := &st.record; failure == nil && r.Prefill+r.Rebuild == 0 {
-		s.observed.step(r.Segments, r.Decode+r.Resume, r.End.Sub(r.Start))
+		s.observed.overlapped(r.Segments, r.Decode+r.Resume, r.End.Sub(r.Start), st.overlap)
 	}
 	decided := s.observed.seen
 	for i, l := range st.picked {

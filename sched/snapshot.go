@@ -4,12 +4,21 @@ import "time"
 
 // Snapshot is a moment of an [Engine]. Counts of different models are not taken at the same instant.
 type Snapshot struct {
-	Queue  int             // requests that wait to be admitted
-	Live   int             // requests admitted and not yet finished
-	Closed bool            // no new requests are taken
-	Policy Policy          // of batching
-	Models []ModelSnapshot // in the order of Options.Models
-	Fault  error           // the first broken invariant found, if any
+	Queue   int              // requests that wait to be admitted
+	Live    int              // requests admitted and not yet finished
+	Closed  bool             // no new requests are taken
+	Policy  Policy           // of batching
+	Models  []ModelSnapshot  // in the order of Options.Models
+	Devices []DeviceSnapshot // that models are on
+	Fault   error            // the first broken invariant found, if any
+}
+
+// DeviceSnapshot is a moment of a device.
+type DeviceSnapshot struct {
+	Name       string
+	Concurrent bool
+	Models     []string
+	Lost       error // why steps on it fail; nil: they do not
 }
 
 // ModelSnapshot is a moment of one subserver.
@@ -41,6 +50,7 @@ type ModelSnapshot struct {
 type LatencySnapshot struct {
 	Known                    bool
 	Base, PerRequest, PerRow float64
+	Stretch                  float64 // times as long while another model on the device steps, too; 0: not known, or they take turns
 }
 
 // Snapshot returns what the engine is doing, for readiness probes and tests.
@@ -58,7 +68,7 @@ func (e *Engine) Snapshot() Snapshot {
 			Threshold: s.bound(), Planned: s.ruled(s.visitors), MaxWait: max(0, s.waitLimit()),
 		}
 		latency, known := s.observed.latency()
-		m.Latency = LatencySnapshot{known, latency.Base, latency.PerRequest, latency.PerRow}
+		m.Latency = LatencySnapshot{known, latency.Base, latency.PerRequest, latency.PerRow, s.observed.stretch()}
 		all := 0.0
 		for _, x := range s.observed.moves {
 			all += x
@@ -74,6 +84,13 @@ func (e *Engine) Snapshot() Snapshot {
 		m.Share = s.observed.tokens
 		s.mu.Unlock()
 		snap.Models = append(snap.Models, m)
+	}
+	for _, d := range e.devices {
+		one := DeviceSnapshot{Name: d.name, Concurrent: d.concurrent, Lost: d.gone()}
+		for _, s := range d.members {
+			one.Models = append(one.Models, s.name)
+		}
+		snap.Devices = append(snap.Devices, one)
 	}
 	snap.shares(e)
 	return snap

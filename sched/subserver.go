@@ -23,6 +23,7 @@ type subserver struct {
 	info   Info
 	domain *domain
 	group  *group
+	device *device
 	rank   int // the highest place of this model in a route; 0: nobody hands off to it
 
 	index int  // in Engine.subservers

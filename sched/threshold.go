@@ -39,7 +39,7 @@ func (s *subserver) publish() {
 // bound is the threshold as it holds now: no more than can come, than fit in a step, and than fit in the cache.
 func (s *subserver) bound() int {
 	b := s.ruled(s.visitors)
-	if b <= 1 {
+	if b <= 1 || s.device.gone() != nil {
 		return 1
 	}
 	b = min(b, s.visitors, s.batchLimit())

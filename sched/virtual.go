@@ -137,7 +137,7 @@ func (v *Virtual) settle() (wake []time.Time) {
 				s.constrain()
 				b := &s.step.batch
 				took := s.runner.(Timed).Latency(b)
-				v.steps[s] = ending{v.now.Add(max(took, 1)), s.runner.Step(b)}
+				v.steps[s] = ending{v.now.Add(max(took, 1)), s.runStep()}
 			} else if !deadline.IsZero() {
 				wake = append(wake, deadline)
 			}

@@ -91,8 +91,24 @@ func printPs(w io.Writer, url string, l *openai.RouteList) error {
 		}
 		rows = append(rows, []any{m.ID, weights, kv, fmt.Sprintf("%.0f%%", 100*m.KV.Usage), m.Waiting, m.Running, m.Pending, fmt.Sprintf("%d tokens", m.Tokens)})
 	}
-	if err := table(w, rows...); err != nil || len(l.Data) == 0 {
+	if err := table(w, rows...); err != nil {
 		return err
+	}
+	if len(l.Devices) > 0 {
+		rows = [][]any{{"\nDEVICE", "SHARING", "MODELS", ""}}
+		for _, d := range l.Devices {
+			lost := ""
+			if d.Lost != "" {
+				lost = "LOST: " + d.Lost
+			}
+			rows = append(rows, []any{d.ID, d.Sharing, strings.Join(d.Models, ", "), lost})
+		}
+		if err := table(w, rows...); err != nil {
+			return err
+		}
+	}
+	if len(l.Data) == 0 {
+		return nil
 	}
 	rows = [][]any{{"\nROUTE", "ALGORITHM", "MODELS", "THRESHOLD", "CONTEXT"}}
 	for i := range l.Data {

@@ -13,6 +13,7 @@ type Judge struct {
 	P, C     [][]float64                            // [models][models] probabilities of going from one to another, and tokens committed then
 	Latency  []func(requests, rows float64) float64 // [models] seconds of a step
 	Shared   bool                                   // one step at a time
+	Stretch  []float64                              // [models] times as long that a step takes while another runs; nil: 1
 	Jitter   float64                                // standard deviation of the logarithm of a step's time
 	rng      *rand.Rand
 
@@ -20,6 +21,7 @@ type Judge struct {
 	waiting [][]int   // [models] requests, in the order in which they came
 	running [][]int   // [models] requests in the step
 	ends    []float64 // [models] of the step; infinite: idle
+	left    []float64 // [models] seconds of the step that are still to be done; with Stretch
 	behind  [][]int   // [requests][models] tokens that the model has not taken in
 	tokens  float64
 }
@@ -31,7 +33,7 @@ func (j *Judge) Run(b []int, visits int, seed uint64) float64 {
 	j.rng = rand.New(rand.NewPCG(seed, 77))
 	j.now, j.tokens = 0, 0
 	j.waiting, j.running = make([][]int, models), make([][]int, models)
-	j.ends = make([]float64, models)
+	j.ends, j.left = make([]float64, models), make([]float64, models)
 	for i := range j.ends {
 		j.ends[i] = math.Inf(1)
 	}
@@ -46,6 +48,9 @@ func (j *Judge) Run(b []int, visits int, seed uint64) float64 {
 	done, since, from := 0, 0.0, 0.0
 	for warm := false; done < visits; {
 		j.start(b)
+		if j.Stretch != nil {
+			j.work()
+		}
 		j.now = math.Inf(1)
 		for _, end := range j.ends {
 			j.now = min(j.now, end)
@@ -61,6 +66,37 @@ func (j *Judge) Run(b []int, visits int, seed uint64) float64 {
 		}
 	}
 	return (j.tokens - from) / (j.now - since)
+}
+
+// work lets all steps get on until the first of them is through.
+func (j *Judge) work() {
+	running := 0
+	for _, r := range j.running {
+		if len(r) > 0 {
+			running++
+		}
+	}
+	speed := func(i int) float64 {
+		if running > 1 {
+			return 1 / j.Stretch[i]
+		}
+		return 1
+	}
+	first := math.Inf(1)
+	for i, r := range j.running {
+		if len(r) > 0 {
+			first = min(first, j.left[i]/speed(i))
+		}
+	}
+	for i, r := range j.running {
+		j.ends[i] = math.Inf(1)
+		if len(r) == 0 {
+			continue
+		}
+		if j.left[i] -= first * speed(i); j.left[i] <= 1e-9*first {
+			j.ends[i] = j.now + first
+		}
+	}
 }
 
 // end spreads the requests of a step.
@@ -138,5 +174,5 @@ func (j *Judge) launch(i int) {
 	if j.Jitter > 0 {
 		took *= math.Exp(j.Jitter*j.rng.NormFloat64() - j.Jitter*j.Jitter/2) // 1 in the mean
 	}
-	j.ends[i] = j.now + took
+	j.ends[i], j.left[i] = j.now+took, took
 }

@@ -42,7 +42,7 @@ func spots(n int) []int {
 
 // judge is the independent simulation of a system.
 func judge(s *System, jitter float64) *eventsim.Judge {
-	j := &eventsim.Judge{Requests: s.Requests, P: s.P, C: s.C, Shared: s.Shared, Jitter: jitter}
+	j := &eventsim.Judge{Requests: s.Requests, P: s.P, C: s.C, Shared: s.Shared, Stretch: s.Stretch, Jitter: jitter}
 	for _, l := range s.Latencies {
 		j.Latency = append(j.Latency, l.Step)
 	}

@@ -36,7 +36,7 @@ func (s *System) trajectory() *Trajectory {
 // predictor returns the best way to predict the throughput of a system when the small model never waits, and whether there is
 // a chain for it.
 func (s *System) predictor() (func(b int) (float64, error), bool) {
-	if len(s.Latencies) != 2 || s.P[0][1] <= 0 || s.P[1][0] <= 0 {
+	if len(s.Latencies) != 2 || s.stretched() || s.P[0][1] <= 0 || s.P[1][0] <= 0 {
 		return nil, false
 	}
 	if s.Shared {
@@ -100,7 +100,7 @@ func (s *System) Optimum() (*Optimum, error) {
 // often asked.
 func (s *System) slowSmall(rows []float64) bool {
 	n := float64(s.Requests)
-	return !s.Shared && s.P[0][1] >= 0.4 && s.Latencies[1].Step(n, n*rows[1]) <= 2*s.Latencies[0].Step(n, n*rows[0])
+	return !s.Shared && !s.stretched() && s.P[0][1] >= 0.4 && s.Latencies[1].Step(n, n*rows[1]) <= 2*s.Latencies[0].Step(n, n*rows[0])
 }
 
 func (s *System) uniform(b int) []int { return slices.Repeat([]int{b}, len(s.Latencies)) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // System is what a prediction is about. P and C are [models][models], the entry first.
@@ -12,7 +13,10 @@ type System struct {
 	P         [][]float64 // P[i][j]: probability that a request goes to j after a step on i; rows sum to 1
 	C         [][]float64 // C[i][j]: mean number of tokens committed with that move
 	Latencies []Latency   // [models]
-	Shared    bool        // the models take turns on one device; otherwise each has its own
+	Shared    bool        // the models take turns on one device; otherwise each has its own, or Stretch says more
+	// Stretch is for models that step side by side on one device: [models] how many times as long a step takes while another model's
+	// runs. Nil: 1 for all, as on separate devices.
+	Stretch []float64
 }
 
 // Asymmetric returns P and C of the algorithms by which the small model hands a token to the large one with probability p,
@@ -51,6 +55,14 @@ func (s *System) Check() error {
 	case len(s.P) != n || len(s.C) != n:
 		return fmt.Errorf("%d latencies with %d rows of probabilities and %d of commits: want as many of each", n, len(s.P), len(s.C))
 	}
+	if s.Stretch != nil && len(s.Stretch) != n {
+		return fmt.Errorf("%d stretches of %d models", len(s.Stretch), n)
+	}
+	for i, x := range s.Stretch {
+		if !(x >= 1) || math.IsInf(x, 0) {
+			return fmt.Errorf("model %d: steps stretch %g times: want 1 or more", i, x)
+		}
+	}
 	for i := range n {
 		if s.Latencies[i] == nil {
 			return fmt.Errorf("model %d has no latency", i)
@@ -74,6 +86,11 @@ func (s *System) Check() error {
 		}
 	}
 	return nil
+}
+
+// stretched reports whether steps get in each other's way.
+func (s *System) stretched() bool {
+	return !s.Shared && slices.ContainsFunc(s.Stretch, func(x float64) bool { return x > 1.02 })
 }
 
 // feasible reports whether thresholds can all be waited for at once without a standstill.

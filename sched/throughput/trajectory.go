@@ -11,7 +11,8 @@ import (
 //
 // On separate devices every idle model starts with all that wait for it once its threshold is met. On a shared device the
 // last model in the route whose threshold is met runs, one step at a time. When nothing runs and no threshold is met, the
-// model starts for which the largest share of its threshold waits.
+// model starts for which the largest share of its threshold waits. Where steps stretch, each goes on at 1/Stretch of its speed while another
+// runs.
 type Trajectory struct {
 	System *System
 	Visits int     // steps of requests to follow; more is more exact. 100,000 has a noise of about 0.4%
@@ -47,7 +48,8 @@ type flow struct {
 	total  [][]float64 // [models] cumulative rows of P
 	at     [][]int32   // [models] requests that wait or are in the step
 	batch  []int       // [models] how many of at are in the step: the first ones
-	end    []float64   // [models] of the step
+	end    []float64   // [models] of the step, as things are
+	slowed []bool      // [models] the step runs beside another
 	seen   [][]int64   // [models][requests] tokens of the request that the model has taken in
 	length []int64     // [requests] tokens written
 	now    float64
@@ -59,7 +61,7 @@ func newFlow(t *Trajectory, b []int) *flow {
 	s := t.System
 	n := len(s.Latencies)
 	f := &flow{Trajectory: t, b: b, rng: rand.New(rand.NewPCG(t.Seed, 3)),
-		at: make([][]int32, n), batch: make([]int, n), end: make([]float64, n), length: make([]int64, s.Requests)}
+		at: make([][]int32, n), batch: make([]int, n), end: make([]float64, n), slowed: make([]bool, n), length: make([]int64, s.Requests)}
 	for i := range n {
 		sum, row := 0.0, make([]float64, n)
 		for j, p := range s.P[i] {
@@ -79,6 +81,7 @@ func newFlow(t *Trajectory, b []int) *flow {
 func (f *flow) follow(visits int) {
 	for until := f.visits + visits; f.visits < until; {
 		f.launch()
+		f.slow()
 		next := math.Inf(1)
 		for i, k := range f.batch {
 			if k > 0 {
@@ -90,6 +93,34 @@ func (f *flow) follow(visits int) {
 			if k > 0 && f.end[i] <= next {
 				f.finish(i)
 			}
+		}
+		f.slow()
+	}
+}
+
+// slow moves the ends of steps that have begun to run beside others, or alone again.
+func (f *flow) slow() {
+	if f.System.Stretch == nil || f.System.Shared {
+		return
+	}
+	running := 0
+	for _, k := range f.batch {
+		if k > 0 {
+			running++
+		}
+	}
+	for i, k := range f.batch {
+		slowed := k > 0 && running > 1
+		if slowed == f.slowed[i] {
+			continue
+		}
+		f.slowed[i] = slowed
+		switch stretch := f.System.Stretch[i]; {
+		case k == 0:
+		case slowed:
+			f.end[i] = f.now + (f.end[i]-f.now)*stretch
+		default:
+			f.end[i] = f.now + (f.end[i]-f.now)/stretch
 		}
 	}
 }

@@ -74,6 +74,8 @@ func refused(err error, t *Target, param string) *openai.Error {
 		return e
 	case errors.Is(err, sched.ErrQueueFull):
 		return openai.Failure(http.StatusServiceUnavailable, openai.CodeQueueFull, "the server is busy: %v; try again later", err)
+	case errors.Is(err, sched.ErrLost):
+		return broken(err)
 	case errors.Is(err, sched.ErrClosed):
 		return openai.Failure(http.StatusServiceUnavailable, openai.CodeShuttingDown, "%v", ErrShutdown)
 	case errors.Is(err, sched.ErrUnknownTarget):
@@ -89,5 +91,8 @@ func refused(err error, t *Target, param string) *openai.Error {
 
 // broken turns the error of an answer that a model could not finish into one of the API.
 func broken(err error) *openai.Error {
+	if errors.Is(err, sched.ErrLost) {
+		return openai.Failure(http.StatusServiceUnavailable, openai.CodeDeviceLost, "what the model runs on is gone, and needs a restart of the server: %v", err)
+	}
 	return openai.Failure(http.StatusInternalServerError, openai.CodeInternal, "the answer could not be finished: %v", err)
 }

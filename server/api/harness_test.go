@@ -142,7 +142,7 @@ func (s *script) Submit(ctx context.Context, r sched.Request) (Stream, error) {
 }
 
 func (s *script) Snapshot() sched.Snapshot {
-	return sched.Snapshot{Policy: sched.Lazy, Queue: 1, Live: 2, Models: []sched.ModelSnapshot{
+	return sched.Snapshot{Policy: sched.Lazy, Queue: 1, Live: 2, Devices: []sched.DeviceSnapshot{{Name: "gpu", Concurrent: true, Models: []string{"small", "org/large"}}}, Models: []sched.ModelSnapshot{
 		{Name: "small", Live: 2, Running: 1, Pending: 1, Pages: 64, PageTokens: 32, FreePages: 48, Cached: 16, Steps: 10, Batch: 1, Requests: 15, Tokens: 12,
 			Threshold: 1, Planned: 1, Latency: sched.LatencySnapshot{Known: true, Base: 0.001, PerRequest: 0.002, PerRow: 0.003},
 			Routing: map[string]float64{"small": 0.75, "org/large": 0.25}, Share: 0.75},

@@ -4,16 +4,31 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/tokenrouter/tokenrouter/server/openai"
 )
 
 // health is the body of the probes.
 type health struct {
-	Status  string    `json:"status"`
-	Loading []Loading `json:"loading,omitzero"`
+	Status  string               `json:"status"`
+	Loading []Loading            `json:"loading,omitzero"`
+	Lost    []openai.DeviceState `json:"lost,omitzero"` // devices that are gone, with the models on them
 }
 
 // healthz says that the process lives.
 func (s *Server) healthz(c *gin.Context) { s.write(c, http.StatusOK, health{Status: "ok"}) }
+
+// lostDevices are those on which no step succeeds any more. What does without them is still answered, but whoever shares requests out
+// among servers had better send them elsewhere.
+func lostDevices(e Engine) (list []openai.DeviceState) {
+	snap := e.Snapshot()
+	for i := range snap.Devices {
+		if d := &snap.Devices[i]; d.Lost != nil {
+			list = append(list, deviceState(d))
+		}
+	}
+	return list
+}
 
 // readyz says whether requests are answered, and if not, what is missing.
 func (s *Server) readyz(c *gin.Context) {
@@ -24,6 +39,10 @@ func (s *Server) readyz(c *gin.Context) {
 		c.Header("Retry-After", retryLoading)
 		s.write(c, http.StatusServiceUnavailable, health{Status: "loading", Loading: s.options.Loading()})
 	default:
+		if lost := lostDevices(state.engine); len(lost) > 0 {
+			s.write(c, http.StatusServiceUnavailable, health{Status: "device lost", Lost: lost})
+			return
+		}
 		s.write(c, http.StatusOK, health{Status: "ready"})
 	}
 }

@@ -18,7 +18,7 @@ func (s *Server) listRoutes(c *gin.Context) {
 		return
 	}
 	snap := state.engine.Snapshot()
-	list := openai.RouteList{Object: openai.ObjectList, Data: []openai.Route{}, Models: []openai.ModelState{}, Policy: string(snap.Policy), Live: snap.Live, Queue: snap.Queue}
+	list := openai.RouteList{Object: openai.ObjectList, Data: []openai.Route{}, Models: []openai.ModelState{}, Devices: []openai.DeviceState{}, Policy: string(snap.Policy), Live: snap.Live, Queue: snap.Queue}
 	for i := range state.targets {
 		if t := &state.targets[i]; t.route() {
 			list.Data = append(list.Data, openai.Route{
@@ -32,6 +32,9 @@ func (s *Server) listRoutes(c *gin.Context) {
 			m.Memory = t.Memory
 		}
 		list.Models = append(list.Models, m)
+	}
+	for _, d := range snap.Devices {
+		list.Devices = append(list.Devices, deviceState(&d))
 	}
 	if s.options.Resident != nil {
 		list.Resident = s.options.Resident()
@@ -54,6 +57,17 @@ func (t *Target) threshold() *float64 {
 	return nil
 }
 
+func deviceState(d *sched.DeviceSnapshot) openai.DeviceState {
+	o := openai.DeviceState{ID: d.Name, Object: openai.ObjectDeviceState, Sharing: "exclusive", Models: d.Models}
+	if d.Concurrent {
+		o.Sharing = "concurrent"
+	}
+	if d.Lost != nil {
+		o.Lost = d.Lost.Error()
+	}
+	return o
+}
+
 func modelState(m *sched.ModelSnapshot) openai.ModelState {
 	o := openai.ModelState{
 		ID: m.Name, Object: openai.ObjectModelState, Live: m.Live, Waiting: m.Waiting, Running: m.Running, Pending: m.Pending,
@@ -68,7 +82,7 @@ func modelState(m *sched.ModelSnapshot) openai.ModelState {
 		o.KV.Usage = float64(o.KV.Used) / float64(o.KV.Capacity)
 	}
 	if l := m.Latency; l.Known {
-		o.Latency = &openai.LatencyState{Base: 1000 * l.Base, PerRequest: 1000 * l.PerRequest, PerToken: 1000 * l.PerRow}
+		o.Latency = &openai.LatencyState{Base: 1000 * l.Base, PerRequest: 1000 * l.PerRequest, PerToken: 1000 * l.PerRow, Stretch: l.Stretch}
 	}
 	return o
 }

@@ -20,7 +20,8 @@ func TestRoutes(t *testing.T) {
 			{"id":"org/large","object":"model_state","live":1,"waiting":1,"running":0,"pending":0,
 				"batch":{"threshold":2,"planned":3,"max_wait_ms":5,"last":0,"steps":0,"requests":0},
 				"kv":{"capacity":2048,"used":0,"cached":0,"usage":0},
-				"latency":null,"routing":{},"tokens":0,"share":0}]}`, body)
+				"latency":null,"routing":{},"tokens":0,"share":0}],
+		"devices":[{"id":"gpu","object":"device_state","sharing":"concurrent","models":["small","org/large"]}]}`, body)
 }
 
 // Where the route gives no threshold, that of its algorithm holds.

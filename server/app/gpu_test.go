@@ -2,6 +2,8 @@ package app
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -36,6 +38,7 @@ routes:
 devices:
   - {name: cpu, threads: 2, kv_memory: 8MiB}
 batching: {max_live: 4}
+server: {listen: "127.0.0.1:0"}
 `, tinygguf.Temp(t, tinygguf.Options{Seed: 1, Layers: 1}), tinygguf.Temp(t, tinygguf.Options{Seed: 2}), more))
 }
 
@@ -89,6 +92,47 @@ func TestGPUErrors(t *testing.T) {
 		_, err := loadGPU(t, mixed(t, "}"), &log)
 		require.ErrorContains(t, err, says, words)
 	}
+}
+
+// A GPU that is lost while the server runs: requests for its models fail, with an error that says so; so do the probes; the rest goes on.
+func TestLostGPU(t *testing.T) {
+	m := gpu(t)
+	r := start(t, mixed(t, ", on_peer_failure: continue}"))
+	get := func(path string) (int, string) {
+		a, err := http.Get(r.url + path)
+		require.NoError(t, err)
+		defer a.Body.Close()
+		text, err := io.ReadAll(a.Body)
+		require.NoError(t, err)
+		return a.StatusCode, string(text)
+	}
+	ask := func(model string) (int, string) {
+		return r.post(t, "/v1/completions", fmt.Sprintf(`{"model": %q, "prompt": "the sea", "max_tokens": 20, "temperature": 0}`, model))
+	}
+	status, _ := ask("large")
+	require.Equal(t, 200, status)
+	m.Control(t, "step=lost")
+	status, body := ask("large")
+	require.Equal(t, 503, status)
+	require.Contains(t, body, `"code":"device_lost"`)
+	require.Contains(t, body, "unspecified launch failure")
+	status, body = ask("large")
+	require.Equal(t, 503, status, "refused at the door")
+	require.Contains(t, body, "cannot answer")
+	status, _ = ask("small")
+	require.Equal(t, 200, status)
+	status, body = ask("pair")
+	require.Equal(t, 200, status, "the entry goes on alone")
+	require.Contains(t, body, `"lost":"large"`)
+	status, body = get("/readyz")
+	require.Equal(t, 503, status)
+	require.Contains(t, body, `"status":"device lost","lost":[{"id":"cuda","object":"device_state","sharing":"exclusive","models":["large"],"lost":"device lost:`)
+	_, body = get("/v1/routes")
+	require.Contains(t, body, `{"id":"cpu","object":"device_state","sharing":"exclusive","models":["small"]}`)
+	status, _ = get("/healthz")
+	require.Equal(t, 200, status)
+	r.end(t)
+	require.Contains(t, r.log.String(), "the device is lost: its models fail until the server is restarted")
 }
 
 // The KV memory is shared out among the models of a GPU: as many tokens for each as what the weights leave has room for.

@@ -37,7 +37,9 @@ const (
 // The server listens before the models are loaded, and answers probes meanwhile.
 func Serve(ctx context.Context, cfg *config.Config, o Options) error {
 	counters := metrics.New()
-	o.Observer = sched.Observers(counters.Observer(), o.Observer)
+	o.Observer = sched.Observers(counters.Observer(), o.Observer, &sched.Observer{Lost: func(device string, err error) {
+		o.Log.Error().Str("device", device).Err(err).Msg("the device is lost: its models fail until the server is restarted")
+	}})
 	loader, err := NewLoader(cfg, o)
 	if err != nil {
 		return err

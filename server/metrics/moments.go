@@ -26,12 +26,14 @@ var (
 	waitDesc      = desc("batch_wait_limit_seconds", "Longest time that a request waits for the threshold; 0: no limit.", "model")
 	latencyDesc   = desc("step_latency_estimate_seconds", "Estimate of a step's latency: base, per request, and per row.", "model", "part")
 	routingDesc   = desc("routing_probability", "Estimate of how often a request goes from one model to another after a step.", "from", "to")
+	lostDesc      = desc("device_lost", "1: the device is gone, and every step on it fails.", "device")
+	stretchDesc   = desc("step_stretch_estimate", "Times as long that a step takes while another model on the device steps, too.", "model")
 	shareDesc     = desc("token_share", "Share of the tokens of routes that a model has written.", "model")
 )
 
 // Describe implements prometheus.Collector.
 func (m *moments) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{requestsDesc, localDesc, pagesDesc, thresholdDesc, plannedDesc, waitDesc, latencyDesc, routingDesc, shareDesc} {
+	for _, d := range []*prometheus.Desc{requestsDesc, localDesc, pagesDesc, thresholdDesc, plannedDesc, waitDesc, latencyDesc, routingDesc, lostDesc, stretchDesc, shareDesc} {
 		out <- d
 	}
 }
@@ -44,6 +46,13 @@ func (m *moments) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge(requestsDesc, float64(s.Queue), "queued")
 	gauge(requestsDesc, float64(s.Live), "live")
+	for i := range s.Devices {
+		lost := 0.0
+		if s.Devices[i].Lost != nil {
+			lost = 1
+		}
+		gauge(lostDesc, lost, s.Devices[i].Name)
+	}
 	for i := range s.Models {
 		x := &s.Models[i]
 		gauge(localDesc, float64(x.Waiting), x.Name, "waiting")
@@ -59,6 +68,9 @@ func (m *moments) Collect(out chan<- prometheus.Metric) {
 			gauge(latencyDesc, x.Latency.Base, x.Name, "base")
 			gauge(latencyDesc, x.Latency.PerRequest, x.Name, "request")
 			gauge(latencyDesc, x.Latency.PerRow, x.Name, "row")
+		}
+		if x.Latency.Stretch > 0 {
+			gauge(stretchDesc, x.Latency.Stretch, x.Name)
 		}
 		for to, p := range x.Routing {
 			gauge(routingDesc, p, x.Name, to)

@@ -34,13 +34,14 @@ type Head struct {
 
 // Objects.
 const (
-	ObjectChat       = "chat.completion"
-	ObjectChatChunk  = "chat.completion.chunk"
-	ObjectCompletion = "text_completion"
-	ObjectModel      = "model"
-	ObjectRoute      = "route"
-	ObjectModelState = "model_state"
-	ObjectList       = "list"
+	ObjectChat        = "chat.completion"
+	ObjectChatChunk   = "chat.completion.chunk"
+	ObjectCompletion  = "text_completion"
+	ObjectModel       = "model"
+	ObjectRoute       = "route"
+	ObjectModelState  = "model_state"
+	ObjectDeviceState = "device_state"
+	ObjectList        = "list"
 )
 
 // ChatCompletion is the answer of /v1/chat/completions.

@@ -36,6 +36,7 @@ const (
 	CodeInvalidAPIKey       = "invalid_api_key"
 	CodeForbiddenOrigin     = "forbidden_origin" // of a web page
 	CodeModelBusy           = "model_busy"       // to be unloaded
+	CodeDeviceLost          = "device_lost"      // what a model runs on is gone
 	CodeInternal            = "internal_error"
 )
 

@@ -9,6 +9,8 @@ type RouteList struct {
 	Live   int          `json:"live"`   // requests being answered
 	Queue  int          `json:"queue"`  // requests that wait to be admitted
 
+	Devices []DeviceState `json:"devices"` // that models are on; empty while they are unloaded
+
 	Resident int64 `json:"resident,omitzero"` // bytes of memory that the whole process takes
 }
 
@@ -48,6 +50,15 @@ type MemoryState struct {
 	KV      uint64 `json:"kv"` // of the whole cache
 }
 
+// DeviceState is what models share.
+type DeviceState struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"`
+	Sharing string   `json:"sharing"` // exclusive: one step at a time; concurrent: steps of several models may overlap
+	Models  []string `json:"models"`
+	Lost    string   `json:"lost,omitzero"` // why no step succeeds any more; not there while they do
+}
+
 // BatchState is how requests are batched at a model.
 type BatchState struct {
 	Threshold int     `json:"threshold"`   // B: requests that a step waits for now, no more than can come and than fit
@@ -71,4 +82,5 @@ type LatencyState struct {
 	Base       float64 `json:"base_ms"`
 	PerRequest float64 `json:"per_request_ms"`
 	PerToken   float64 `json:"per_token_ms"`
+	Stretch    float64 `json:"stretch,omitzero"` // times as long while another model on the device steps, too; not there where it is not known
 }
