@@ -20,8 +20,12 @@ const (
 // overlapped adds a step as observed.step does, or where another ran for part of it, to what is known of the stretch.
 func (o *observed) overlapped(requests, tokens int, took, overlap time.Duration) {
 	share := overlap.Seconds() / max(took.Seconds(), 1e-9)
+	if share < overlapLeast {
+		o.step(requests, tokens, took)
+		return
+	}
 	latency, known := o.latency()
-	if share < overlapLeast || !known {
+	if !known { // better than nothing
 		o.step(requests, tokens, took)
 		return
 	}

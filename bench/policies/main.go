@@ -60,6 +60,8 @@ func parse(arguments []string) (o Options, out string, err error) {
 	f := flag.NewFlagSet("policies", flag.ContinueOnError)
 	f.StringVar(&o.Small, "small", "", "GGUF file of the small model")
 	f.StringVar(&o.Large, "large", "", "GGUF file of the large model")
+	f.StringVar(&o.Device, "device", "cpu", "device of both models: cpu, cuda, cuda:1")
+	f.StringVar(&o.Sharing, "sharing", "exclusive", "whether one model steps at a time (exclusive), or both at once (concurrent)")
 	f.IntVar(&o.Threads, "threads", 0, "threads of a step; 0: all cores")
 	f.IntVar(&o.Tokens, "tokens", 128, "tokens of an answer")
 	f.IntVar(&o.Each, "each", 1, "requests that everyone makes, one after the other")
@@ -97,6 +99,8 @@ func parse(arguments []string) (o Options, out string, err error) {
 	switch {
 	case o.Small == "" || o.Large == "":
 		return o, "", fmt.Errorf("--small and --large: two GGUF files are needed")
+	case o.Sharing != "exclusive" && o.Sharing != "concurrent":
+		return o, "", fmt.Errorf("--sharing: %q is neither exclusive nor concurrent", o.Sharing)
 	case o.Tokens < 8 || o.Each < 1 || o.Rounds < 0 || o.Rounds == 0 && !o.Add:
 		return o, "", fmt.Errorf("--tokens %d, --each %d, --rounds %d: want at least 8, 1 and 1 (0 with --add)", o.Tokens, o.Each, o.Rounds)
 	}

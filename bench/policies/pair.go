@@ -21,6 +21,7 @@ type pair struct {
 	device *sched.NativeDevice
 	models []*sched.NativeModel // small, large
 	files  []*models.Model
+	shared sched.DeviceOptions // how they share the device
 }
 
 func open(o *Options) (*pair, error) {
@@ -32,9 +33,10 @@ func open(o *Options) (*pair, error) {
 }
 
 func (p *pair) open(o *Options) (err error) {
-	if p.device, err = sched.OpenNativeDevice(sched.NativeOptions{Threads: o.Threads}); err != nil {
+	if p.device, err = sched.OpenNativeDevice(sched.NativeOptions{Kind: o.Device, Threads: o.Threads}); err != nil {
 		return err
 	}
+	p.shared = sched.DeviceOptions{Name: o.Device, Concurrent: o.Sharing == "concurrent"}
 	for _, path := range []string{o.Small, o.Large} {
 		file, err := models.Open(path)
 		if err != nil {
@@ -64,7 +66,7 @@ func (p *pair) close() error {
 // engine starts the scheduler on empty KV caches that hold `live` requests of `length` tokens. The runners are returned, too, in the order of the models.
 func (p *pair) engine(by policy, share float64, live, length int) (*sched.Engine, []*timed, error) {
 	o := sched.Options{
-		Policy: by.policy, Order: by.order, MaxLive: live, MaxBatch: max(live, 2), NoPrefixCache: true,
+		Policy: by.policy, Order: by.order, MaxLive: live, MaxBatch: max(live, 2), NoPrefixCache: true, Devices: []sched.DeviceOptions{p.shared},
 		Routes: []sched.RouteOptions{{Name: routeName, Algorithm: router.RandomName, Models: []string{smallName, largeName},
 			Params: router.Params{Threshold: &share}}},
 	}
@@ -78,7 +80,7 @@ func (p *pair) engine(by policy, share float64, live, length int) (*sched.Engine
 		runners = append(runners, &timed{Runner: runner})
 		info := runner.Info()
 		info.Vocab = min(info.Vocab, p.files[i].Tokenizer().VocabSize())
-		model := sched.ModelOptions{Name: []string{smallName, largeName}[i], Runner: runners[i], Info: info, Threshold: 1, MaxWait: sched.AutoWait}
+		model := sched.ModelOptions{Name: []string{smallName, largeName}[i], Runner: runners[i], Info: info, Device: p.shared.Name, Threshold: 1, MaxWait: sched.AutoWait}
 		if i > 0 {
 			model.Threshold = by.threshold
 		}

@@ -20,6 +20,8 @@ type Result struct {
 type Options struct {
 	Small    string    `json:"small"`
 	Large    string    `json:"large"`
+	Device   string    `json:"device"`
+	Sharing  string    `json:"sharing"` // exclusive or concurrent
 	Threads  int       `json:"threads"`
 	Requests []int     `json:"requests"`
 	Shares   []float64 `json:"shares"`
