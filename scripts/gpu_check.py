@@ -87,7 +87,7 @@ class Check:
         result = json.loads(out.read_text())
         self.result["pairs"].append({"sharing": sharing, "result": result})
         for case in result["cases"]:
-            rates = {name: f["steady_tokens_per_second"] or f["tokens_per_second"] for name, f in case["policies"].items()}
+            rates = {name: f["steady_tokens_per_second" if f["steady_part"] > 0.3 else "tokens_per_second"] for name, f in case["policies"].items()}
             eager = max(rates.get("eager-large-first", 0), rates.get("eager-small-first", 0))
             text = ", ".join(f"{name} {rate:.1f}" for name, rate in rates.items())
             print(f"pair {sharing}: N={case['requests']} p={case['share']}: {text} tokens/s; lazy {rates['lazy'] / eager if eager else 0:.2f} of eager", flush=True)
