@@ -98,7 +98,7 @@ func TestLostDevice(t *testing.T) {
 	defer l.close(t)
 	r := sched.Request{Target: "visit", Prompt: []int32{9, 8, 7}, MaxTokens: 60, IgnoreEnd: true}
 	require.Equal(t, l.want(t, r), l.ask(t, r).Answer)
-	require.Nil(t, l.engine.Snapshot().Devices[1].Lost)
+	require.NoError(t, l.engine.Snapshot().Devices[1].Lost)
 
 	gone.Store(true)
 	for range 2 {
