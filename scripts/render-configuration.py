@@ -3,9 +3,9 @@
 
 import json
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from generated import ROOT, publish
+
 PAGE = ROOT / "docs" / "configuration.md"
 UNITS = {"budget": "`auto`, or size, such as `512MiB`", "byte-size": "size, such as `512MiB`", "time-span": "time, such as `30s`", "wait": "`auto`, or time, such as `200ms`"}
 
@@ -97,14 +97,7 @@ def render(schema: dict) -> str:
 
 
 def main() -> int:
-    text = render(json.loads((ROOT / "server" / "config" / "schema.json").read_text()))
-    if "--check" in sys.argv:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print("docs/configuration.md is not what the schema gives; run scripts/render-configuration.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
+    return publish({PAGE: render(json.loads((ROOT / "server" / "config" / "schema.json").read_text()))}, "the schema")
 
 
 if __name__ == "__main__":

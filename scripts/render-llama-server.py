@@ -3,9 +3,9 @@
 
 import json
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from generated import ROOT, publish
+
 PAGE = ROOT / "docs" / "llama-server.md"
 SAME, TIE = "the same", "the same up to a tie"
 
@@ -58,14 +58,7 @@ def render(data: dict) -> str:
 
 
 def main() -> int:
-    text = render(json.loads((ROOT / "bench" / "results" / "llama_server.json").read_text()))
-    if "--check" in sys.argv:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print("docs/llama-server.md is not what bench/results gives; run scripts/render-llama-server.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
+    return publish({PAGE: render(json.loads((ROOT / "bench" / "results" / "llama_server.json").read_text()))}, "bench/results")
 
 
 if __name__ == "__main__":

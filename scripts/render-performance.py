@@ -4,11 +4,10 @@
 import json
 import statistics
 import sys
-from pathlib import Path
 
+from generated import ROOT, publish
 from performance_batching import policies, two_servers
 
-ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench/results"
 PAGE = ROOT / "docs/performance.md"
 
@@ -175,14 +174,7 @@ def main() -> int:
                          ("two_servers.json", two_servers), ("accuracy.json", accuracy)):
         if data := load(name):
             lines += render(data)
-    text = "\n".join(lines).rstrip() + "\n"
-    if "--check" in sys.argv:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print("docs/performance.md is not what bench/results gives; run scripts/render-performance.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
+    return publish({PAGE: "\n".join(lines).rstrip() + "\n"}, "bench/results")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 
 import json
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from generated import ROOT, publish
+
 COLOURS = ("#2f81f7", "#d1741c", "#2da44e", "#bf4b8a", "#8b5cf6", "#b08800", "#0e8a94", "#cf4a3c", "#6e7781")
 
 
@@ -113,14 +113,7 @@ def main() -> int:
         print("bench/results/pareto.json is not there; make pareto measures it", file=sys.stderr)
         return 0 if "--check" in sys.argv else 1
     data = json.loads(results.read_text())
-    stale = 0
-    for path, text in ((ROOT / "docs/routing-quality.md", page(data)), (ROOT / "docs/pareto.svg", plot(data))):
-        if "--check" not in sys.argv:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            print(f"{path.relative_to(ROOT)} is not what bench/results gives; run scripts/render-routing.py", file=sys.stderr)
-            stale = 1
-    return stale
+    return publish({ROOT / "docs/routing-quality.md": page(data), ROOT / "docs/pareto.svg": plot(data)}, "bench/results")
 
 
 if __name__ == "__main__":
