@@ -83,7 +83,8 @@ func (p *planner) system() (s *throughput.System, live int, ok bool) {
 	}
 	for i, m := range p.group.members {
 		m.mu.Lock()
-		live = max(live, m.visitors)
+		// A peer may hear of the next request before it hears that the last one has ended, and then counts more than there can be.
+		live = max(live, min(m.visitors, len(m.rules)-1))
 		latency, known := m.observed.latency()
 		stretch := m.observed.stretch()
 		enough := m.observed.enough() || i > 0

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/sched/simrunner"
 )
 
 // ask submits a request of a client whose answer takes `tokens` steps of 10 ms.
@@ -199,4 +201,44 @@ func TestCacheOfOneClient(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The thresholds are planned for as many live requests as there can be, which are more than MaxLive when kept places are taken. The
+// prediction is that of all of these.
+func TestThresholdsOfKeptPlaces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		small := simrunner.Script{Default: router.Row{Token: 20, Entropy: 4}, Rows: map[int]router.Row{}}
+		for at := range 2000 {
+			if at*at%11 != 4 { // unsure about two tokens of eleven
+				small.Rows[at] = router.Row{Token: 21, Entropy: 0}
+			}
+		}
+		p := newPair(t, small, func(o *sched.Options) {
+			o.MaxLive, o.MaxQueue = 8, 100
+			o.Models[1].Device, o.Models[1].Threshold, o.Models[1].MaxWait = o.Models[0].Device, sched.AutoThreshold, sched.AutoWait
+		})
+		defer p.close(t)
+		p.context = t.Context()
+		var all []*sched.Stream
+		ask := func(client string) {
+			s, err := p.engine.Submit(t.Context(), sched.Request{Target: "r", Client: client, Prompt: make([]int32, 1+len(all)), MaxTokens: 1900})
+			require.NoError(t, err)
+			all = append(all, s)
+		}
+		for range 20 {
+			ask("greedy")
+		}
+		time.Sleep(8 * time.Second) // enough is known to plan
+		require.Equal(t, 8, p.engine.Snapshot().Live)
+		require.Greater(t, p.engine.Snapshot().Models[1].Planned, 1, "a model whose steps take 40 ms waits for others")
+		ask("modest")
+		time.Sleep(8 * time.Second)
+		require.Equal(t, 9, p.engine.Snapshot().Live)
+		require.Greater(t, p.engine.Snapshot().Models[1].Planned, 1)
+		for _, s := range all {
+			s.Cancel()
+			_ = read(t, s)
+		}
+	})
 }

@@ -27,13 +27,16 @@ func (g *gate) open(most int) {
 	}
 }
 
+// most is how many requests may be live at a time, those in the kept places among them.
+func (g *gate) most() int { return g.max + g.kept }
+
 // enter takes a place for a client's request at s and reports whether there was one, and whether it is the client's only one.
 // If there was none, s will be granted one later, or be told that it is worth asking again.
 func (g *gate) enter(s *subserver, client string) (entered, lone bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	lone = g.held[client] == 0
-	if g.live < g.max && len(g.waiting) == 0 || lone && g.live < g.max+g.kept {
+	if g.live < g.max && len(g.waiting) == 0 || lone && g.live < g.most() {
 		g.live++
 		g.held[client]++
 		return true, lone
