@@ -1,107 +1,35 @@
 // Router heads: their scores against the same networks in double precision, in any batch, and what is refused.
 #include <cmath>
-#include <functional>
+#include <cstring>
 
-#include "heads/head.h"
+#include "heads/math.h"
 #include "support/check.h"
-#include "support/engine.h"
+#include "support/tiny_head.h"
 #include "support/tiny_model.h"
 
+using namespace tr;
 using namespace tr::test;
 
 namespace {
 
-struct HeadFreer { void operator()(tr_head *h) const { tr_head_free(h); } };
-using HeadPtr = std::unique_ptr<tr_head, HeadFreer>;
+constexpr uint64_t kEmbd = HeadSizes{}.n_embd, kTop = HeadSizes{}.top;
 
-constexpr uint32_t kF32 = 0;
-
-// Weights of a head by tensor name, for the file and for the check.
-class Network {
-public:
-    explicit Network(const char *kind) {
-        file.string("general.architecture", "router-head");
-        file.string("general.name", "tiny head");
-        file.string("router-head.kind", kind);
-        file.f32("router-head.threshold", 0.75f);
-    }
-    void tensor(const std::string &name, std::vector<uint64_t> dims, float deviation) {
-        uint64_t n = 1;
-        for (uint64_t d : dims) n *= d;
-        std::vector<float> values(n);
-        for (float &v : values) v = deviation * uniform();
-        Bytes bytes;
-        for (float v : values) put(bytes, v);
-        file.tensors.push_back({name, dims, kF32, bytes});
-        tensors_.emplace_back(name, std::move(values));
-    }
-    void dense(const std::string &name, uint64_t inputs, uint64_t outputs) {
-        tensor(name + ".weight", {inputs, outputs}, 2 / std::sqrt(static_cast<float>(inputs)));
-        tensor(name + ".bias", {outputs}, 0.5f);
-    }
-    const std::vector<float> &operator[](const std::string &name) const {
-        for (const auto &[n, values] : tensors_)
-            if (n == name) return values;
-        throw std::runtime_error("no tensor " + name);
-    }
-    std::vector<double> apply(const std::string &name, const std::vector<double> &x) const {
-        const auto &weight = (*this)[name + ".weight"], &bias = (*this)[name + ".bias"];
-        std::vector<double> y(bias.begin(), bias.end());
-        for (size_t r = 0; r < y.size(); r++)
-            for (size_t c = 0; c < x.size(); c++) y[r] += static_cast<double>(weight[r * x.size() + c]) * x[c];
-        return y;
-    }
-    std::vector<double> norm(const std::string &name, const std::vector<double> &x) const {
-        const auto &gain = (*this)[name + ".weight"], &bias = (*this)[name + ".bias"];
-        double mean = 0, variance = 0;
-        for (double v : x) mean += v / static_cast<double>(x.size());
-        for (double v : x) variance += (v - mean) * (v - mean) / static_cast<double>(x.size());
-        std::vector<double> y(x.size());
-        for (size_t i = 0; i < x.size(); i++) y[i] = (x[i] - mean) / std::sqrt(variance + 1e-5) * gain[i] + bias[i];
-        return y;
-    }
-
-    GgufWriter file;
-
-private:
-    float uniform() { // in -1..1, the same on every machine
-        state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-        return static_cast<float>(static_cast<int32_t>(state_ >> 40) - (1 << 23)) * 0x1p-23f;
-    }
-    uint64_t state_ = 1;
-    std::vector<std::pair<std::string, std::vector<float>>> tensors_;
-};
-
-constexpr uint64_t kEmbd = 256, kTop = 20, kWidth = 48, kInner = 100; // of TinyModel; sizes that are no multiple of a tile
-
-Network linear() {
-    Network n("linear");
-    n.tensor("out.weight", {kEmbd}, 0.1f);
-    return n;
+std::vector<double> apply(const Network &n, const std::string &name, const std::vector<double> &x) {
+    const auto &weight = n[name + ".weight"], &bias = n[name + ".bias"];
+    std::vector<double> y(bias.begin(), bias.end());
+    for (size_t r = 0; r < y.size(); r++)
+        for (size_t c = 0; c < x.size(); c++) y[r] += static_cast<double>(weight[r * x.size() + c]) * x[c];
+    return y;
 }
-Network mlp() {
-    Network n("mlp");
-    n.dense("hidden", kEmbd, kInner);
-    n.tensor("out.weight", {kInner}, 0.3f);
-    n.tensor("out.bias", {1}, 0.3f);
-    return n;
-}
-Network residual() {
-    Network n("residual");
-    n.dense("logits", kTop, kEmbd);
-    n.dense("combine", 3 * kEmbd, kWidth);
-    n.dense("input", kWidth, kWidth);
-    for (const char *b : {"block.0.", "block.1."}) {
-        n.tensor(std::string(b) + "norm.weight", {kWidth}, 1);
-        n.tensor(std::string(b) + "norm.bias", {kWidth}, 0.2f);
-        n.dense(std::string(b) + "up", kWidth, kInner);
-        n.dense(std::string(b) + "down", kInner, kWidth);
-    }
-    n.tensor("norm.weight", {kWidth}, 1);
-    n.tensor("norm.bias", {kWidth}, 0.2f);
-    n.tensor("out.weight", {kWidth}, 0.3f);
-    n.tensor("out.bias", {1}, 0.3f);
-    return n;
+
+std::vector<double> norm(const Network &n, const std::string &name, const std::vector<double> &x) {
+    const auto &gain = n[name + ".weight"], &bias = n[name + ".bias"];
+    double mean = 0, variance = 0;
+    for (double v : x) mean += v / static_cast<double>(x.size());
+    for (double v : x) variance += (v - mean) * (v - mean) / static_cast<double>(x.size());
+    std::vector<double> y(x.size());
+    for (size_t i = 0; i < x.size(); i++) y[i] = (x[i] - mean) / std::sqrt(variance + 1e-5) * gain[i] + bias[i];
+    return y;
 }
 
 std::vector<double> doubles(const std::vector<float> &x, size_t n) { return {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)}; }
@@ -117,34 +45,26 @@ double expected(const Network &n, const Answer &a, const std::vector<float> &emb
     const std::vector<double> hidden = doubles(a.hidden, kEmbd);
     if (kind == "linear") return product(n["out.weight"], hidden);
     if (kind == "mlp") {
-        std::vector<double> y = n.apply("hidden", hidden);
+        std::vector<double> y = apply(n, "hidden", hidden);
         for (double &v : y) v = v > 0 ? v : 0;
         return product(n["out.weight"], y) + static_cast<double>(n["out.bias"][0]);
     }
     std::vector<double> x = hidden;
     for (uint64_t i = 0; i < kEmbd; i++) x.push_back(embedding[static_cast<uint64_t>(a.token) * kEmbd + i]);
-    for (double v : n.apply("logits", doubles(a.top_logits, kTop))) x.push_back(v);
-    x = n.apply("input", n.apply("combine", x));
+    for (double v : apply(n, "logits", doubles(a.top_logits, kTop))) x.push_back(v);
+    x = apply(n, "input", apply(n, "combine", x));
     for (const char *b : {"block.0.", "block.1."}) {
-        std::vector<double> inner = n.apply(std::string(b) + "up", n.norm(std::string(b) + "norm", x));
+        std::vector<double> inner = apply(n, std::string(b) + "up", norm(n, std::string(b) + "norm", x));
         for (double &v : inner) v = 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
-        const std::vector<double> add = n.apply(std::string(b) + "down", inner);
+        const std::vector<double> add = apply(n, std::string(b) + "down", inner);
         for (size_t i = 0; i < x.size(); i++) x[i] += add[i];
     }
-    return product(n["out.weight"], n.norm("norm", x)) + static_cast<double>(n["out.bias"][0]);
-}
-
-HeadPtr load(const Engine &e, const GgufWriter &file) {
-    const TemporaryFile on_disk(file.bytes());
-    char err[512] = "";
-    tr_head *head = nullptr;
-    if (tr_head_load(e.model.get(), on_disk.path(), &head, err, sizeof err) != TR_OK) throw std::runtime_error(err);
-    return HeadPtr(head);
+    return product(n["out.weight"], norm(n, "norm", x)) + static_cast<double>(n["out.bias"][0]);
 }
 
 std::string refusal(const Engine &e, const GgufWriter &file) {
     try {
-        load(e, file);
+        load_head(e, file);
     } catch (const std::runtime_error &x) {
         return x.what();
     }
@@ -174,7 +94,7 @@ void test_scores(const std::string &kind, const Network &network) {
     std::vector<float> first;
     for (const std::string &isa : usable_isas()) {
         const Engine e(tiny.bytes(), {.isa = isa.c_str()});
-        const HeadPtr head = load(e, network.file);
+        const HeadPtr head = load_head(e, network.file);
         tr_head_info info{};
         info.size = sizeof info;
         char err[256];
@@ -199,7 +119,7 @@ void test_scores(const std::string &kind, const Network &network) {
         CHECK(first == scores); // every instruction set gives the same bits
 
         // One at a time, beside rows of another head and of none.
-        const HeadPtr other = load(e, linear().file);
+        const HeadPtr other = load_head(e, linear_head().file);
         for (int32_t i = 0; i < 100; i += 9) {
             const Extend extend{0, {tokens.begin(), tokens.begin() + i + 1}, {10, 11, 12, 13}, {i}};
             CHECK_EQUAL(scores[static_cast<size_t>(i)], step(e, {extend}, &sampling, kTop, head.get())[0].head_logit);
@@ -211,17 +131,31 @@ void test_scores(const std::string &kind, const Network &network) {
     }
 }
 
+void test_error_function() {
+    for (double x = -6; x < 6; x += 1e-4) {
+        const auto rounded = static_cast<float>(x);
+        CHECK_NEAR(std::erf(static_cast<double>(rounded)), heads::error_function(rounded), 2e-7 * std::fabs(std::erf(static_cast<double>(rounded))));
+    }
+    for (const float x : {1.0f, 2.0f, 4.0f, std::nextafter(1.0f, 0.0f), std::nextafter(2.0f, 0.0f), std::nextafter(4.0f, 0.0f)}) // where polynomials meet
+        CHECK_NEAR(std::erf(static_cast<double>(x)), heads::error_function(x), 2e-7);
+    CHECK_EQUAL(1.0f, heads::error_function(INFINITY));
+    CHECK_EQUAL(-1.0f, heads::error_function(-INFINITY));
+    CHECK(std::isnan(heads::error_function(NAN)));
+    CHECK_EQUAL(0.0f, heads::gelu(0));
+    CHECK_NEAR(0.8413447460685429, heads::gelu(1), 1e-6); // the normal distribution's at 1
+}
+
 void test_refused() {
     const Engine e(TinyModel{}.bytes());
-    GgufWriter file = mlp().file;
+    GgufWriter file = mlp_head().file;
     file.tensors.pop_back();
     CHECK_CONTAINS(refusal(e, file), "tensor \"out.bias\" is missing");
-    file = linear().file;
+    file = linear_head().file;
     file.tensors[0].dims = {128};
     file.tensors[0].data.resize(512);
     CHECK_CONTAINS(refusal(e, file), "hidden states of 128 values, the model's have 256");
-    file = linear().file;
-    file.tensors.push_back({"more", {4}, kF32, Bytes(16)});
+    file = linear_head().file;
+    file.tensors.push_back({"more", {4}, static_cast<uint32_t>(quant::Type::F32), Bytes(16)});
     CHECK_CONTAINS(refusal(e, file), "tensor \"more\" is not part of");
     CHECK_CONTAINS(refusal(e, Network("forest").file), "router-head.kind is \"forest\", which is not supported; this build runs: linear, mlp, residual");
     CHECK_CONTAINS(refusal(e, TinyModel{}.writer()), "not a router head");
@@ -235,7 +169,7 @@ void test_refused() {
         }
         return "no error";
     };
-    const HeadPtr head = load(e, residual().file);
+    const HeadPtr head = load_head(e, residual_head().file);
     CHECK_CONTAINS(failure(e, &sampling, 5, head.get()), "row 0: n_top is 5; its head looks at the 20 largest logits");
     CHECK_CONTAINS(failure(e, nullptr, 20, head.get()), "its head looks at the drawn token, but none is wanted");
     const Engine other(TinyModel{}.bytes());
@@ -246,9 +180,10 @@ void test_refused() {
 } // namespace
 
 int main() {
-    test_scores("linear", linear());
-    test_scores("mlp", mlp());
-    test_scores("residual", residual());
+    test_error_function();
+    test_scores("linear", linear_head());
+    test_scores("mlp", mlp_head());
+    test_scores("residual", residual_head());
     test_refused();
     return report();
 }

@@ -42,7 +42,6 @@ void allocate_step_memory(tr_arena &a) {
     a.kept_logits = tr::Array<float>(rows * n_vocab, "the logits of rows");
     a.top_ids = tr::Array<int32_t>(rows * TR_MAX_TOP, "the top ids of rows");
     a.top_logits = tr::Array<float>(rows * TR_MAX_TOP, "the top logits of rows");
-    a.head_rows = tr::Array<int32_t>(rows, "the rows of heads");
     const auto n_workers = static_cast<size_t>(a.device->pool->size());
     a.scratch.reserve(n_workers);
     for (size_t i = 0; i < n_workers; i++) a.scratch.emplace_back(s.n_vocab);

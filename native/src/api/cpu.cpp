@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "api/host.h"
+#include "api/scores.h"
 
 namespace tr::api {
 
@@ -11,11 +12,14 @@ namespace {
 // One checked batch on its way through the model. All workers execute run().
 class Step {
 public:
-    Step(tr_arena &arena, const tr_batch &batch) : a_(arena), batch_(batch), model_(*arena.model), n_embd_(model_.shape.n_embd), arranged_(arrange(arena, batch)) {}
+    Step(tr_arena &arena, const tr_batch &batch)
+        : a_(arena), batch_(batch), model_(*arena.model), n_embd_(model_.shape.n_embd), n_columns_(arrange(arena, batch)), scores_(static_cast<Scores &>(*arena.memory)) {
+        scores_.begin(batch);
+    }
     void run(cpu::Worker &worker) {
         append(worker);
         answer(worker);
-        score_rows(a_, batch_, arranged_.n_scored, worker);
+        scores_.run(a_, batch_, worker);
     }
 
 private:
@@ -24,8 +28,8 @@ private:
     // Appends all columns in chunks and keeps the residual streams that rows want.
     void append(cpu::Worker &worker) {
         arch::Workspace &ws = *a_.workspace;
-        for (int32_t begin = 0; begin < arranged_.n_columns; begin += ws.max_columns) {
-            const int32_t end = std::min(begin + ws.max_columns, arranged_.n_columns);
+        for (int32_t begin = 0; begin < n_columns_; begin += ws.max_columns) {
+            const int32_t end = std::min(begin + ws.max_columns, n_columns_);
             model_.forward(worker, ws, {a_.ids.data() + begin, a_.tokens.data() + begin, end - begin, wanted(a_, batch_, begin, end)});
             for (int64_t i; (i = worker.next(batch_.n_rows)) < batch_.n_rows;) {
                 const int32_t column = a_.row_column[static_cast<size_t>(i)];
@@ -53,15 +57,16 @@ private:
     const tr_batch &batch_;
     const arch::Model &model_;
     const int64_t n_embd_;
-    const Arranged arranged_;
+    const int32_t n_columns_;
+    Scores &scores_;
 };
 
 class Cpu final : public Device {
 public:
-    explicit Cpu(const Host &host) : Device(host.pool, host.ops, arch::host_backend(host.ops)) {}
+    explicit Cpu(const Host &host) : Device(host.pool, host.ops, arch::host_backend(host.ops), heads::kOperators) {}
     const char *kind() const override { return "cpu"; }
     const char *isa() const override { return ops->isa; }
-    std::unique_ptr<StepMemory> allocate(const tr_arena &) const override { return nullptr; }
+    std::unique_ptr<StepMemory> allocate(const tr_arena &arena) const override { return std::make_unique<Scores>(arena); }
     void run(tr_arena &arena, const tr_batch &batch) const override {
         Step step(arena, batch);
         pool->run([&](cpu::Worker &worker) { step.run(worker); });

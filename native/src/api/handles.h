@@ -24,7 +24,8 @@ struct StepMemory {
 // A device of any kind. The processor has a part in all of them: it loads, and draws tokens.
 class Device {
 public:
-    Device(std::shared_ptr<cpu::Pool> pool_, const cpu::Ops &ops_, const arch::Backend &backend_) : pool(std::move(pool_)), ops(&ops_), backend(backend_) {}
+    Device(std::shared_ptr<cpu::Pool> pool_, const cpu::Ops &ops_, const arch::Backend &backend_, const heads::Operators &head_operators_)
+        : pool(std::move(pool_)), ops(&ops_), backend(backend_), head_operators(head_operators_) {}
     virtual ~Device() = default;
 
     // Before anything else on a thread: what follows there is of this device.
@@ -42,6 +43,7 @@ public:
     const std::shared_ptr<cpu::Pool> pool;
     const cpu::Ops *const ops;         // of the processor
     const arch::Backend backend;       // what models run on
+    const heads::Operators &head_operators; // and heads, besides
 };
 
 } // namespace tr::api
@@ -59,6 +61,8 @@ struct tr_head {
     std::shared_ptr<const tr::api::Device> device;
     std::shared_ptr<const tr::arch::Model> model;
     std::unique_ptr<tr::heads::Head> head;
+    const uint64_t id;       // no other head of this process has had it
+    mutable std::mutex busy; // held while steps on a device that has no turns score by it
 };
 
 // Rows whose logits are in memory at once. More rows are answered in several blocks of this many.
@@ -89,7 +93,6 @@ struct tr_arena {
     tr::Array<int32_t> top_ids;              // [max_rows][TR_MAX_TOP]
     tr::Array<float> top_logits;             // [max_rows][TR_MAX_TOP]
     std::vector<tr::sample::Scratch> scratch; // one per worker
-    tr::Array<int32_t> head_rows;            // [max_rows] rows that name a head, those of a head side by side
 
     // Marks of the batch check; see check.cpp.
     tr::Array<int32_t> page_writer;          // [n_pages] the segment that writes the page in this step, or -1
@@ -103,16 +106,13 @@ void check_batch(tr_arena &arena, const tr_batch &batch);
 
 // ---- the parts of a step that all kinds of devices share; see step.cpp
 
-// Fills the arena's columns and the places of rows from a batch.
-struct Arranged {
-    int32_t n_columns, n_scored; // n_scored: rows in arena.head_rows
-};
-Arranged arrange(tr_arena &arena, const tr_batch &batch);
+// Fills the arena's columns and the places of rows from a batch, and returns the number of columns.
+int32_t arrange(tr_arena &arena, const tr_batch &batch);
 // Whether any row is of a column in [begin, end).
 bool wanted(const tr_arena &arena, const tr_batch &batch, int32_t begin, int32_t end);
 // Answers a row from its logits, with its hidden state in arena.hidden.
 void answer_row(tr_arena &arena, const tr_batch &batch, int32_t row, float *logits, sample::Scratch &scratch);
-// Scores all rows that name a head; called by all workers of a pool run. Joins.
-void score_rows(tr_arena &arena, const tr_batch &batch, int32_t n_scored, cpu::Worker &worker);
+// Gives a row that is answered its score by its head.
+void set_score(tr_row &row, float score);
 
 } // namespace tr::api

@@ -1,3 +1,5 @@
+#include <atomic>
+
 #include "api/guard.h"
 #include "api/handles.h"
 
@@ -12,9 +14,10 @@ tr_status tr_head_load(tr_model *model, const char *path, tr_head **out, char *e
         try {
             const tr::gguf::File file(path);
             const Device &d = *model->device;
-            const tr::arch::Backend backend = tr::arch::host_backend(*d.ops); // heads are small, and wait for the drawn token
-            auto head = tr::heads::load_head(file, {backend, *d.pool, false, nullptr}, model->model);
-            *out = new tr_head{model->device, model->model, std::move(head)};
+            d.enter();
+            auto head = tr::heads::load_head({file, {d.backend, *d.pool, false, nullptr}, d.head_operators, model->model});
+            static std::atomic<uint64_t> last_id = 0;
+            *out = new tr_head{model->device, model->model, std::move(head), ++last_id, {}};
         } catch (const tr::Error &e) {
             if (e.status() == TR_ERR_IO) throw; // names the path already
             tr::fail(e.status(), "%s: %s", path, e.what());

@@ -24,6 +24,6 @@ void embed(cpu::Worker &w, const cpu::Matrix &m, const int32_t *ids, int64_t n, 
 
 } // namespace
 
-Backend host_backend(const cpu::Ops &ops) { return {ops, true, cpu::allocate_buffer, put, reserve, embed, cpu::embedding_row, add_experts}; }
+Backend host_backend(const cpu::Ops &ops) { return {ops, true, cpu::allocate_buffer, put, reserve, embed, add_experts}; }
 
 } // namespace tr::arch

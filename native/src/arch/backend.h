@@ -29,8 +29,6 @@ struct Backend {
     // ---- operators besides ops
     // x[i] := row ids[i] of m, times scale. Joins.
     void (*embed)(cpu::Worker &, const cpu::Matrix &m, const int32_t *ids, int64_t n, float scale, float *x);
-    // Row `id` of m, into the processor's memory.
-    void (*embedding_row)(const cpu::Matrix &m, int64_t id, float *out);
     // x += the networks that the router of `experts` picks for each column, weighted. `h` is the norm of x, which ws.normed holds, too. Joins.
     void (*add_experts)(const cpu::Ops &, cpu::Worker &, const Shape &, ExpertWorkspace &ws, int64_t n, const Experts &experts, const cpu::Activations &h, float *x);
 

@@ -37,7 +37,7 @@ struct Attending {
 class Decoder : public Model {
 public:
     void output(cpu::Worker &worker, Workspace &ws, const float *x, int64_t n, float *hidden, float *logits) const override;
-    void embedding(int32_t id, float *out) const override { backend_.embedding_row(embedding_, id, out); }
+    void embeddings(cpu::Worker &worker, const int32_t *ids, int64_t n, float *x) const override { backend_.embed(worker, embedding_, ids, n, 1, x); }
     Forms forms() const override;
 
 protected:

@@ -113,8 +113,8 @@ public:
     // hidden[i] := final norm of x[i], logits[i] := output matrix times hidden[i], for i < n <= ws.max_output_columns.
     virtual void output(cpu::Worker &worker, Workspace &ws, const float *x, int64_t n, float *hidden, float *logits) const = 0;
 
-    // The embedding of an id as the file has it: [n_embd].
-    virtual void embedding(int32_t id, float *out) const = 0;
+    // x[i] := the embedding of ids[i] as the file has it: [n][n_embd]. Joins.
+    virtual void embeddings(cpu::Worker &worker, const int32_t *ids, int64_t n, float *x) const = 0;
 
     // The forms of activations that the matrices of each group need: reserved with a workspace.
     struct Forms {

@@ -1,5 +1,6 @@
 // A GPU as a device of the C ABI.
 #include "api/host.h"
+#include "cuda/heads.h"
 #include "cuda/step.h"
 
 namespace tr::cuda {
@@ -10,20 +11,12 @@ using namespace api;
 
 class Gpu final : public Device {
 public:
-    Gpu(const Host &host, int32_t number) : Device(host.pool, host.ops, cuda::backend()), number_(number) {}
+    Gpu(const Host &host, int32_t number) : Device(host.pool, host.ops, cuda::backend(), kHeadOperators), number_(number) {}
     void enter() const override { choose_device(number_); }
     const char *kind() const override { return "cuda"; }
     const char *isa() const override { return ops->isa; }
     std::unique_ptr<api::StepMemory> allocate(const tr_arena &arena) const override { return std::make_unique<Memory>(arena, backend); }
-    void run(tr_arena &arena, const tr_batch &batch) const override {
-        try {
-            run_step(arena, batch);
-        } catch (...) { // what is queued still reads what the next step writes
-            cudaStreamSynchronize(static_cast<Memory &>(*arena.memory).state.stream);
-            throw;
-        }
-    }
-
+    void run(tr_arena &arena, const tr_batch &batch) const override { run_step(arena, batch); }
     void copy_page(tr_arena &arena, int32_t from, int32_t to) const override {
         const arch::Shape &s = arena.model->shape;
         const int64_t n = s.page_bytes(arena.workspace->kv_type);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <vector>
 
 #include "cuda/runtime.h"
 
@@ -13,7 +14,8 @@ namespace tr::cuda {
 // What the launches of a step depend on, each size rounded up by graph_size. How many sequences the columns belong to is none of it: each
 // column knows its own pages.
 struct GraphShape {
-    int32_t columns, rows, segments; // segments: of KV, that the longest sequence has
+    int32_t columns, rows, segments;   // segments: of KV, that the longest sequence has
+    std::vector<uint64_t> heads = {};  // ids of those that score the rows
     auto operator<=>(const GraphShape &) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <vector>
 
 #include "base/error.h"
 
@@ -46,6 +47,11 @@ Memory::Memory(const tr_arena &a, const arch::Backend &backend) {
     top_logits = backend.array<float>(block * TR_MAX_TOP, "the top logits of rows");
     top_ids = backend.array<int32_t>(block * TR_MAX_TOP, "the top ids of rows");
     found = backend.array<sample::Found>(block, "the signals of rows");
+    tokens = backend.array<int32_t>(block, "the tokens of rows");
+    scores = backend.array<float>(block * block, "the scores of rows");
+    // Heads look at the logits of all rows, also of those that asked for none.
+    const std::vector<float> zeros(top_logits.size());
+    backend.put(top_logits.data(), zeros.data(), zeros.size() * sizeof(float));
     state.partial_floats = kPartials * static_cast<size_t>(s.head_dim + 2);
     try {
         state.partials = allocate_device(state.partial_floats * sizeof(float));
@@ -54,6 +60,8 @@ Memory::Memory(const tr_arena &a, const arch::Backend &backend) {
         top_logits_out = Pinned<float>(block * TR_MAX_TOP);
         top_ids_out = Pinned<int32_t>(block * TR_MAX_TOP);
         found_out = Pinned<sample::Found>(block);
+        scores_out = Pinned<float>(block * block);
+        tokens_in = Pinned<int32_t>(block);
     } catch (const std::bad_alloc &) {
         fail(TR_ERR_NO_MEMORY, "cannot allocate the GPU's working memory of an arena");
     }

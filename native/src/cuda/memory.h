@@ -68,10 +68,12 @@ struct Memory final : api::StepMemory {
     // Rows on the device, and as they come out: of a block of them at a time, but row_x and hidden.
     Array<float> row_x, hidden, logits, top_logits;
     Array<sample::Found> found;
-    Array<int32_t> top_ids;
-    Pinned<float> hidden_out, logits_out, top_logits_out;
+    Array<int32_t> top_ids, tokens;
+    Array<float> scores;            // [head of the step][row of the block]
+    Pinned<float> hidden_out, logits_out, top_logits_out, scores_out;
     Pinned<sample::Found> found_out;
     Pinned<int32_t> top_ids_out;
+    Pinned<int32_t> tokens_in;      // of rows whose tokens the processor draws
 };
 
 } // namespace tr::cuda

@@ -1,6 +1,5 @@
 #include "cuda/operators.h"
 
-#include <mutex>
 #include <vector>
 
 #include "cpu/activations.h"
@@ -14,7 +13,7 @@ namespace {
 
 thread_local StepState *running = nullptr;
 
-cudaStream_t stream() { return running->stream; }
+cudaStream_t stream() { return step_stream(); }
 
 // ---- activations: the buffers of cpu::Activations hold device memory, laid out as QuantizedView says
 
@@ -97,21 +96,6 @@ void pack_and_put(cpu::Worker &, cpu::Matrix &m, const void *src) {
 
 void embed_all(cpu::Worker &, const cpu::Matrix &m, const int32_t *ids, int64_t n, float scale, float *x) { embed(view(m), ids, n, scale, x, stream()); }
 
-// For heads, which several workers of the processor compute at once.
-void embedding_row(const cpu::Matrix &m, int64_t id, float *out) {
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
-    choose_device_of(m.data.get());
-    const auto bytes = static_cast<size_t>(m.cols) * sizeof(float);
-    const cpu::Buffer ids = allocate_device(sizeof(int32_t)), row = allocate_device(bytes);
-    const auto chosen = static_cast<int32_t>(id);
-    const Stream own;
-    to_device(ids.get(), &chosen, sizeof chosen, own);
-    embed(view(m), reinterpret_cast<const int32_t *>(ids.get()), 1, 1, reinterpret_cast<float *>(row.get()), own);
-    to_host(out, row.get(), bytes, own);
-    own.wait();
-}
-
 void add_experts_all(const cpu::Ops &, cpu::Worker &, const arch::Shape &shape, arch::ExpertWorkspace &ws, int64_t n, const arch::Experts &experts,
                      const cpu::Activations &h, float *x) {
     add_experts(*running, shape, ws, n, experts, h, x);
@@ -119,12 +103,14 @@ void add_experts_all(const cpu::Ops &, cpu::Worker &, const arch::Shape &shape, 
 
 } // namespace
 
+cudaStream_t step_stream() { return running->stream; }
+
 Running::Running(StepState &state) { running = &state; }
 Running::~Running() { running = nullptr; }
 
 const cpu::Ops kOperators{"cuda", packed_size, pack_and_put, prepare_all, norm_all, add_norm_all, matmul, matmul_add, matmul_gated, rope_store_all, attention,
                           nullptr, nullptr}; // rows of logits are looked at by the processor
 
-arch::Backend backend() { return {kOperators, false, allocate_device, put, reserve, embed_all, embedding_row, add_experts_all}; }
+arch::Backend backend() { return {kOperators, false, allocate_device, put, reserve, embed_all, add_experts_all}; }
 
 } // namespace tr::cuda

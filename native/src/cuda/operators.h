@@ -23,6 +23,9 @@ public:
     Running &operator=(const Running &) = delete;
 };
 
+// That of the running thread's step.
+cudaStream_t step_stream();
+
 extern const cpu::Ops kOperators;
 
 arch::Backend backend();

@@ -5,6 +5,7 @@
 
 #include "cuda/describe.h"
 #include "cuda/kernels/launch.h"
+#include "cuda/scoring.h"
 
 namespace tr::cuda {
 
@@ -15,11 +16,11 @@ using namespace api;
 class Step {
 public:
     Step(tr_arena &arena, const tr_batch &batch)
-        : a_(arena), batch_(batch), m_(static_cast<Memory &>(*arena.memory)), stream_(m_.state.stream), running_(m_.state), arranged_(arrange(arena, batch)),
-          shape_(find_shape()) {}
+        : a_(arena), batch_(batch), m_(static_cast<Memory &>(*arena.memory)), stream_(m_.state.stream), running_(m_.state), n_columns_(arrange(arena, batch)),
+          scoring_(arena, batch), shape_(find_shape()) {}
 
     void run() {
-        describe(a_, batch_, arranged_.n_columns, shape_ ? &*shape_ : nullptr);
+        describe(a_, batch_, n_columns_, shape_ ? &*shape_ : nullptr);
         if (shape_) {
             m_.graphs.run(*shape_, stream_, [this] {
                 append(0, shape_->columns, shape_->rows, shape_->rows > 0);
@@ -31,8 +32,6 @@ public:
             run_in_chunks();
         }
         stream_.wait();
-        if (arranged_.n_scored == 0) return;
-        a_.device->pool->run([&](cpu::Worker &worker) { score_rows(a_, batch_, arranged_.n_scored, worker); });
     }
 
 private:
@@ -43,23 +42,25 @@ private:
     }
 
     // That of a batch whose columns and rows are worked on at once.
-    std::optional<GraphShape> find_shape() const {
+    std::optional<GraphShape> find_shape() {
         const arch::Workspace &ws = *a_.workspace;
         m_.state.segments = (longest() - 1) / cpu::kKvSegment + 1;
-        if (!m_.graphs.enabled || arranged_.n_columns > ws.max_columns || batch_.n_rows > ws.max_output_columns) return std::nullopt;
+        if (!m_.graphs.enabled || n_columns_ > ws.max_columns || batch_.n_rows > ws.max_output_columns) return std::nullopt;
         m_.state.segments = graph_size(static_cast<int32_t>(m_.state.segments)); // blocks beyond a token's last segment return
-        return GraphShape{std::min(graph_size(arranged_.n_columns), ws.max_columns), std::min(graph_size(batch_.n_rows), ws.max_output_columns),
-                          static_cast<int32_t>(m_.state.segments)};
+        scoring_.set_block(0, batch_.n_rows);
+        return GraphShape{std::min(graph_size(n_columns_), ws.max_columns), std::min(graph_size(batch_.n_rows), ws.max_output_columns),
+                          static_cast<int32_t>(m_.state.segments), scoring_.waits() ? std::vector<uint64_t>() : scoring_.ids()};
     }
 
     void run_in_chunks() {
         const arch::Workspace &ws = *a_.workspace;
-        for (int32_t begin = 0; begin < arranged_.n_columns; begin += ws.max_columns) {
-            const int32_t end = std::min(begin + ws.max_columns, arranged_.n_columns);
+        for (int32_t begin = 0; begin < n_columns_; begin += ws.max_columns) {
+            const int32_t end = std::min(begin + ws.max_columns, n_columns_);
             append(begin, end - begin, batch_.n_rows, wanted(a_, batch_, begin, end));
         }
         for (int32_t begin = 0; begin < batch_.n_rows; begin += ws.max_output_columns) {
             const int32_t n = std::min(ws.max_output_columns, batch_.n_rows - begin);
+            scoring_.set_block(begin, n);
             look(begin, n);
             answer(begin, n);
         }
@@ -75,7 +76,7 @@ private:
         if (looked_at) gather(ws.x.data(), begin, n, a_.model->shape.n_embd, m_.in.row_columns().device, n_rows, m_.row_x.data(), stream_);
     }
 
-    // Finds what most rows want where the logits are, and draws there: for n rows, as many as logits are kept of.
+    // Finds what most rows want where the logits are, draws and scores there: for n rows, as many as logits are kept of.
     void look(int32_t begin, int32_t n) {
         const int64_t n_embd = a_.model->shape.n_embd;
         cpu::Worker alone = cpu::Worker::alone();
@@ -83,6 +84,7 @@ private:
         const LogitRows rows{m_.logits.data(), n, a_.model->shape.n_vocab, m_.in.wanted().device + begin};
         find_in_rows(rows, m_.found.data(), m_.top_ids.data(), m_.top_logits.data(), stream_);
         draw_rows(rows, m_.logits.data(), m_.in.drawings().device + begin, m_.found.data(), stream_);
+        if (!scoring_.waits()) scoring_.queue(n);
     }
 
     // The rows that look() looked at. The logits of those that the processor answers come out.
@@ -100,11 +102,18 @@ private:
                 copy(m_.top_logits_out.data() + i * TR_MAX_TOP, m_.top_logits.data() + i * TR_MAX_TOP, r.n_top);
             }
         }
+        if (!scoring_.waits()) scoring_.queue_out();
         stream_.wait();
         a_.device->pool->run([&](cpu::Worker &worker) {
             sample::Scratch &scratch = a_.scratch[static_cast<size_t>(worker.index())];
             for (int64_t i; (i = worker.next(n)) < n;) answer_one(begin, static_cast<int32_t>(i), scratch);
         });
+        if (scoring_.waits()) {
+            scoring_.queue_drawn();
+            scoring_.queue_out();
+            stream_.wait();
+        }
+        scoring_.answer();
     }
 
     // Row `i` of the block that begins at `begin`.
@@ -122,7 +131,7 @@ private:
     }
 
     bool on_device(const tr_row &r) const { return answered_on_device(r, a_.model->shape.n_vocab); }
-    static bool wants_hidden(const tr_row &r) { return r.head || (r.want & TR_WANT_HIDDEN); }
+    static bool wants_hidden(const tr_row &r) { return r.want & TR_WANT_HIDDEN; }
     // n values, out of the device.
     template <class T> void copy(T *to, const T *from, int64_t n) const { to_host(to, from, static_cast<size_t>(n) * sizeof(T), stream_); }
 
@@ -131,12 +140,21 @@ private:
     Memory &m_;
     const Stream &stream_;
     const Running running_;
-    const Arranged arranged_;
+    const int32_t n_columns_;
+    Scoring scoring_;
     const std::optional<GraphShape> shape_;
 };
 
 } // namespace
 
-void run_step(tr_arena &arena, const tr_batch &batch) { Step(arena, batch).run(); }
+void run_step(tr_arena &arena, const tr_batch &batch) {
+    Step step(arena, batch);
+    try {
+        step.run();
+    } catch (...) { // what is queued still reads what the next step writes
+        cudaStreamSynchronize(static_cast<Memory &>(*arena.memory).state.stream);
+        throw;
+    }
+}
 
 } // namespace tr::cuda

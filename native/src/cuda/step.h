@@ -4,7 +4,7 @@
 
 namespace tr::cuda {
 
-// Runs a batch that was checked; arena.memory is a Memory. Throws Error; what was queued then may still run.
+// Runs a batch that was checked; arena.memory is a Memory. Throws Error; nothing that was queued runs any more then.
 void run_step(tr_arena &arena, const tr_batch &batch);
 
 } // namespace tr::cuda

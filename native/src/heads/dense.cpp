@@ -12,18 +12,19 @@ void Dense::load(arch::Loader &loader, const std::string &name, int64_t inputs, 
     loader.vector(bias_, name + ".bias", outputs);
 }
 
-void Dense::reserve() {
+void Dense::reserve(const arch::Backend &backend) {
     try {
-        acts_.reserve(kMaxRows, inputs(), weight_.form());
+        backend.reserve(acts_, kMaxRows, inputs(), weight_.form());
     } catch (const std::bad_alloc &) {
         fail(TR_ERR_NO_MEMORY, "cannot allocate the working memory of a head's layer of %lld inputs", static_cast<long long>(inputs()));
     }
 }
 
-void Dense::run(const cpu::Ops &ops, cpu::Worker &w, const float *x, int64_t n, float *y) {
+void Dense::run(const cpu::Ops &ops, cpu::Worker &w, const float *x, int64_t n, float *y, int64_t stride) {
     ops.prepare(w, x, n, inputs(), weight_.form(), acts_);
     w.join();
-    ops.matmul(w, weight_, acts_, n, bias_.data(), y, outputs());
+    ops.matmul(w, weight_, acts_, n, bias_.data(), y, stride);
+    w.join();
 }
 
 Size size_of(const gguf::File &file, const std::string &name) {
@@ -36,12 +37,6 @@ Size size_of(const gguf::File &file, const std::string &name) {
              static_cast<unsigned long long>(t->dims[0]), static_cast<unsigned long long>(t->dims[1]), static_cast<unsigned long long>(kMost));
     }
     return {static_cast<int64_t>(t->dims[0]), static_cast<int64_t>(t->dims[1])};
-}
-
-double dot(const float *a, const float *b, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    return sum;
 }
 
 } // namespace tr::heads

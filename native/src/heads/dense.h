@@ -10,9 +10,9 @@ public:
     // Claims `name`.weight [inputs, outputs] and `name`.bias [outputs] of the file.
     void load(arch::Loader &loader, const std::string &name, int64_t inputs, int64_t outputs);
     // Allocates what run() works in; after loading. Throws Error(TR_ERR_NO_MEMORY).
-    void reserve();
-    // y := W x + b for n columns of x, columns `inputs` and `outputs` apart. Joins before it multiplies, not at its end.
-    void run(const cpu::Ops &ops, cpu::Worker &w, const float *x, int64_t n, float *y);
+    void reserve(const arch::Backend &backend);
+    // y := W x + b for n columns of x, `inputs` apart; those of y are `stride` apart. Joins.
+    void run(const cpu::Ops &ops, cpu::Worker &w, const float *x, int64_t n, float *y, int64_t stride);
 
     int64_t inputs() const { return weight_.cols; }
     int64_t outputs() const { return weight_.rows; }
@@ -28,8 +28,5 @@ struct Size {
     int64_t inputs, outputs;
 };
 Size size_of(const gguf::File &file, const std::string &name);
-
-// The sum of a[i]*b[i] in order, in double.
-double dot(const float *a, const float *b, int64_t n);
 
 } // namespace tr::heads

@@ -25,15 +25,17 @@ const Kind &kind_of(std::string_view name) {
 
 } // namespace
 
-std::unique_ptr<Head> load_head(const gguf::File &file, const arch::LoadOptions &options, std::shared_ptr<const arch::Model> model) {
-    const gguf::Metadata &m = file.contents.metadata();
+Head::Head(const Source &source) : backend_(source.options.backend), operators_(source.operators) {}
+
+std::unique_ptr<Head> load_head(const Source &source) {
+    const gguf::Metadata &m = source.file.contents.metadata();
     const std::string_view architecture = m.string("general.architecture");
     if (architecture != kArchitecture) {
         fail(TR_ERR_UNSUPPORTED, "the file is of architecture %s, not a router head (\"%s\")", quoted(architecture).c_str(), kArchitecture);
     }
     const Kind &kind = kind_of(m.string("router-head.kind"));
-    const int32_t n_embd = model->shape.n_embd;
-    std::unique_ptr<Head> head = kind.load({file, options, std::move(model)});
+    const int32_t n_embd = source.model->shape.n_embd;
+    std::unique_ptr<Head> head = kind.load(source);
     if (head->n_embd != n_embd) {
         fail(TR_ERR_ARGUMENT, "the head is for hidden states of %d values, the model's have %d: it was made for another model", head->n_embd, n_embd);
     }

@@ -10,26 +10,22 @@
 
 #include "arch/loader.h"
 #include "arch/model.h"
+#include "heads/operators.h"
 
 namespace tr::heads {
-
-// What a head looks at, and where its score goes.
-struct Row {
-    const float *hidden;      // [n_embd] after the final norm
-    int32_t token;            // the drawn one
-    const float *top_logits;  // [n_top] raw, largest first
-    float *score;
-};
 
 // Rows that are scored at once.
 constexpr int32_t kMaxRows = 64;
 
+struct Source;
+
 class Head {
 public:
+    explicit Head(const Source &source);
     virtual ~Head() = default;
-    // score[i] := the head's logit of row i, for i < n <= kMaxRows. Called by all workers of a pool run with the same
-    // arguments; ends with all of them joined. One run at a time.
-    virtual void score(cpu::Worker &worker, const Row *rows, int32_t n) = 0;
+    // scores[i] := the head's logit of row i, for i < n <= kMaxRows. Called by all workers of a pool run with the same
+    // arguments; ends with all of them joined. One run at a time: the head has one working memory.
+    virtual void score(cpu::Worker &worker, const Inputs &in, int32_t n, float *scores) = 0;
 
     std::string kind, name;
     int32_t n_embd = 0;
@@ -37,17 +33,24 @@ public:
     bool needs_token = false;  // whether a row must have asked for a token
     float threshold = 0;       // that the file recommends, of the logistic function of the score
     uint64_t n_params = 0, weight_bytes = 0;
+
+protected:
+    const arch::Backend backend_;
+    const Operators &operators_;
 };
 
-// Loads a head for a model. Throws Error; TR_ERR_UNSUPPORTED names a kind that is not known.
-std::unique_ptr<Head> load_head(const gguf::File &file, const arch::LoadOptions &options, std::shared_ptr<const arch::Model> model);
-
-// One function per kind, each in the file of its name.
+// What a head is loaded from, for which model, and onto which device.
 struct Source {
     const gguf::File &file;
     const arch::LoadOptions &options;
+    const Operators &operators;
     std::shared_ptr<const arch::Model> model;
 };
+
+// Loads a head. Throws Error; TR_ERR_UNSUPPORTED names a kind that is not known.
+std::unique_ptr<Head> load_head(const Source &source);
+
+// One function per kind, each in the file of its name.
 std::unique_ptr<Head> load_linear(const Source &source);
 std::unique_ptr<Head> load_mlp(const Source &source);
 std::unique_ptr<Head> load_residual(const Source &source);

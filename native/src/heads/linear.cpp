@@ -9,7 +9,7 @@ namespace {
 
 class Linear final : public Head {
 public:
-    explicit Linear(const Source &s) {
+    explicit Linear(const Source &s) : Head(s) {
         n_embd = static_cast<int32_t>(size_of(s.file, "out.weight").inputs);
         arch::Loader loader(s.file, s.options, 0);
         loader.vector(weight_, "out.weight", n_embd);
@@ -19,10 +19,8 @@ public:
         weight_bytes = loader.weight_bytes();
     }
 
-    void score(cpu::Worker &w, const Row *rows, int32_t n) override {
-        const double bias = bias_.size() ? static_cast<double>(bias_[0]) : 0;
-        for (int64_t i; (i = w.next(n)) < n;) *rows[i].score = static_cast<float>(dot(weight_.data(), rows[i].hidden, n_embd) + bias);
-        w.join();
+    void score(cpu::Worker &w, const Inputs &in, int32_t n, float *scores) override {
+        operators_.dot(w, in.hidden, n, n_embd, weight_.data(), bias_.size() ? bias_.data() : nullptr, scores);
     }
 
 private:

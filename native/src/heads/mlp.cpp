@@ -1,8 +1,6 @@
 // A perceptron with one hidden layer on the last hidden state: CITER's confidence model ("CITER: Collaborative Inference for Efficient
 // Large Language Model Decoding with Token-Level Routing", section 3), its batch norm folded into the first layer and its last two
 // layers into one.
-#include <algorithm>
-
 #include "heads/dense.h"
 #include "heads/head.h"
 
@@ -12,7 +10,7 @@ namespace {
 
 class Mlp final : public Head {
 public:
-    explicit Mlp(const Source &s) : ops_(s.options.backend.ops) {
+    explicit Mlp(const Source &s) : Head(s) {
         const Size size = size_of(s.file, "hidden.weight");
         n_embd = static_cast<int32_t>(size.inputs);
         arch::Loader loader(s.file, s.options, 0);
@@ -20,32 +18,23 @@ public:
         loader.vector(out_, "out.weight", size.outputs);
         loader.vector(bias_, "out.bias", 1);
         loader.finish();
-        hidden_.reserve();
-        x_ = Array<float>(static_cast<size_t>(kMaxRows * size.inputs), "the inputs of a head");
-        y_ = Array<float>(static_cast<size_t>(kMaxRows * size.outputs), "the hidden layer of a head");
+        hidden_.reserve(backend_);
+        y_ = backend_.array<float>(static_cast<size_t>(kMaxRows * size.outputs), "the hidden layer of a head");
         n_params = loader.n_params();
         weight_bytes = loader.weight_bytes();
     }
 
-    void score(cpu::Worker &w, const Row *rows, int32_t n) override {
-        for (int64_t i; (i = w.next(n)) < n;) std::copy_n(rows[i].hidden, n_embd, x_.data() + i * n_embd);
-        w.join();
-        hidden_.run(ops_, w, x_.data(), n, y_.data());
-        w.join();
+    void score(cpu::Worker &w, const Inputs &in, int32_t n, float *scores) override {
         const int64_t width = hidden_.outputs();
-        for (int64_t i; (i = w.next(n)) < n;) {
-            float *y = y_.data() + i * width;
-            for (int64_t j = 0; j < width; j++) y[j] = y[j] > 0 ? y[j] : 0;
-            *rows[i].score = static_cast<float>(dot(out_.data(), y, width) + static_cast<double>(bias_[0]));
-        }
-        w.join();
+        hidden_.run(backend_.ops, w, in.hidden, n, y_.data(), width);
+        operators_.relu(w, n * width, y_.data());
+        operators_.dot(w, y_.data(), n, width, out_.data(), bias_.data(), scores);
     }
 
 private:
-    const cpu::Ops &ops_;
     Dense hidden_;             // n_embd -> width, then the larger of the result and 0
     Array<float> out_, bias_;  // [width], [1]
-    Array<float> x_, y_;       // [kMaxRows][n_embd], [kMaxRows][width]
+    Array<float> y_;           // [kMaxRows][width]
 };
 
 } // namespace

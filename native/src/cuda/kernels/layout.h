@@ -2,14 +2,9 @@
 #pragma once
 #include <cstdint>
 
+#include "base/host_device.h"
 #include "cpu/ops.h"
 #include "quant/types.h"
-
-#if defined(__CUDACC__)
-#define TR_HOST_DEVICE __host__ __device__
-#else
-#define TR_HOST_DEVICE
-#endif
 
 namespace tr::cuda {
 
