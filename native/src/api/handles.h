@@ -62,7 +62,7 @@ struct tr_head {
     std::shared_ptr<const tr::arch::Model> model;
     std::unique_ptr<tr::heads::Head> head;
     const uint64_t id;       // no other head of this process has had it
-    mutable std::mutex busy; // held while steps on a device that has no turns score by it
+    mutable std::mutex busy; // held by a step on a GPU that scores by it: those of two arenas may run at once there
 };
 
 // Rows whose logits are in memory at once. More rows are answered in several blocks of this many.
