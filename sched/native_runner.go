@@ -3,6 +3,7 @@ package sched
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tokenrouter/tokenrouter/bindings"
 	"github.com/tokenrouter/tokenrouter/router"
@@ -25,6 +26,8 @@ type NativeRunner struct {
 	sampling bindings.Sampling // of the row that is being added; a field, so that it is not allocated for each
 	masks    [][]uint32        // of rows whose own are too short for the model
 	used     int               // of masks, in this step
+
+	began, ended time.Time // of the last call of the library
 }
 
 var _ HeadRunner = (*NativeRunner)(nil)
@@ -70,7 +73,10 @@ func (r *NativeRunner) Step(b *Batch) error {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
 	}
-	if err := r.arena.Step(c); errors.Is(err, bindings.ErrDevice) {
+	r.began = time.Now()
+	err := r.arena.Step(c)
+	r.ended = time.Now()
+	if errors.Is(err, bindings.ErrDevice) {
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	} else if err != nil {
 		return err
@@ -90,6 +96,9 @@ func (r *NativeRunner) Step(b *Batch) error {
 	}
 	return nil
 }
+
+// Called is when the native library was called for the last Step, and when it came back. No Step may be running.
+func (r *NativeRunner) Called() (began, ended time.Time) { return r.began, r.ended }
 
 func (r *NativeRunner) addRow(row *Row) error {
 	native := bindings.Row{

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a GGUF file in the shape of a Qwen3 model with random weights, for measurements where no model can be downloaded. Needs Python alone.
 
-random_model.py SHAPE TYPE OUT.gguf, SHAPE: tiny, small (0.6B), middle (1.7B) or large (8B); TYPE: q4_k_m or q8_0. Weights repeat after some
+random_model.py SHAPE TYPE OUT.gguf, SHAPE: tiny, tiny-large, small (0.6B), middle (1.7B) or large (8B); TYPE: q4_k_m or q8_0. Weights repeat after some
 megabytes, which costs a device the same time as any others: they lie in different places. Block formats: the GGUF specification, and docs/kernels.md.
 """
 import math
@@ -12,6 +12,7 @@ import sys
 # layers, embedding, feed-forward, heads, key-value heads, dimensions of a head, vocabulary, whether the output matrix is the embedding
 SHAPES = {
     "tiny": (2, 256, 512, 4, 2, 64, 512, True),
+    "tiny-large": (3, 512, 1024, 8, 2, 64, 512, False),
     "small": (28, 1024, 3072, 16, 8, 128, 151936, True),
     "middle": (28, 2048, 6144, 16, 8, 128, 151936, True),
     "large": (36, 4096, 12288, 32, 8, 128, 151936, False),
@@ -115,7 +116,12 @@ def size(kind, dims):
     return math.prod(dims) // kind[1] * kind[2]
 
 
-def write(path, name, quantization):
+def padded(n):
+    return -(-n // ALIGNMENT) * ALIGNMENT
+
+
+def header(name, quantization):
+    """All that comes before the weights."""
     shape = SHAPES[name]
     layers, embd, ffn, heads, kv, head, vocab, _ = shape
     metadata = {
@@ -134,16 +140,26 @@ def write(path, name, quantization):
         "qwen3.rope.freq_base": 1e6,
     } | vocabulary(vocab)
     all_tensors = list(tensors(shape, quantization))
-    header = struct.pack("<4sIQQ", b"GGUF", 3, len(all_tensors), len(metadata))
-    header += b"".join(text(k) + value(v) for k, v in metadata.items())
+    data = struct.pack("<4sIQQ", b"GGUF", 3, len(all_tensors), len(metadata))
+    data += b"".join(text(k) + value(v) for k, v in metadata.items())
     offset = 0
     for tensor, kind, dims, _ in all_tensors:
-        header += text(tensor) + struct.pack(f"<I{len(dims)}QIQ", len(dims), *dims, kind[0], offset)
-        offset += -(-size(kind, dims) // ALIGNMENT) * ALIGNMENT
+        data += text(tensor) + struct.pack(f"<I{len(dims)}QIQ", len(dims), *dims, kind[0], offset)
+        offset += padded(size(kind, dims))
+    return data + bytes(-len(data) % ALIGNMENT)
+
+
+def file_bytes(name, quantization):
+    return len(header(name, quantization)) + sum(padded(size(kind, dims)) for _, kind, dims, _ in tensors(SHAPES[name], quantization))
+
+
+def write(path, name, quantization):
+    """Under its name it is only when it is whole."""
     chunks = {}
-    with open(path, "wb") as f:
-        f.write(header + bytes(-len(header) % ALIGNMENT))
-        for _, kind, dims, deviation in all_tensors:
+    part = f"{path}.part"
+    with open(part, "wb") as f:
+        f.write(header(name, quantization))
+        for _, kind, dims, deviation in tensors(SHAPES[name], quantization):
             left = size(kind, dims)
             if deviation is None:
                 data = struct.pack("<f", 1.0) * dims[0]
@@ -158,6 +174,7 @@ def write(path, name, quantization):
                 f.write(part)
                 left -= len(part)
             f.write(bytes(padding))
+    os.replace(part, path)
 
 
 if __name__ == "__main__":

@@ -99,8 +99,8 @@ func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, not
 				c.Policies[by.name] = f
 			}
 			f.add(*run)
-			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d, steps %.1f%% of the time, small %d of %.1f (%.1f rows) %.1f s, large %d of %.1f (%.1f rows) %.1f s",
-				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, run.FirstP50, run.Threshold, 100*run.Busy, run.SmallSteps.Count, run.SmallSteps.Requests, run.SmallSteps.Rows, run.SmallSteps.Seconds,
+			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d, steps %.1f%% of the time, %s, small %d of %.1f (%.1f rows) %.1f s, large %d of %.1f (%.1f rows) %.1f s",
+				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, run.FirstP50, run.Threshold, 100*run.Busy, run.Gaps, run.SmallSteps.Count, run.SmallSteps.Requests, run.SmallSteps.Rows, run.SmallSteps.Seconds,
 				run.LargeSteps.Count, run.LargeSteps.Requests, run.LargeSteps.Rows, run.LargeSteps.Seconds))
 		}
 		slices.Reverse(order)
@@ -162,6 +162,17 @@ func latencies(c *Case) (small, large *Latency) {
 // decisions is how many tokens the requests before those that are measured write together, where something is to be learnt.
 const decisions = 400
 
+// least is how many tokens of each request there are beforehand at least.
+const least = 8
+
+// beforehand is how many tokens each of n requests writes before those that are measured.
+func beforehand(by policy, n int) int {
+	if by.learns() && n > 1 {
+		return max(least, decisions/n)
+	}
+	return least
+}
+
 // run measures one policy once, on an engine of its own.
 func (p *pair) run(ctx context.Context, o *Options, by policy, c *Case) (_ *Run, err error) {
 	// The same requests for all policies; those before have prompts and seeds of their own.
@@ -170,15 +181,8 @@ func (p *pair) run(ctx context.Context, o *Options, by policy, c *Case) (_ *Run,
 	if err != nil {
 		return nil, err
 	}
-	before := 8
-	if by.learns() && n > 1 {
-		before = max(before, decisions/n)
-	}
-	longest := 0
-	for _, x := range prompts {
-		longest = max(longest, len(x))
-	}
-	e, runners, err := p.engine(by, c.Share, n, longest+max(o.Tokens, before))
+	before := beforehand(by, n)
+	e, err := p.engine(by, c.Share, n, longest(prompts)+max(o.Tokens, before))
 	if err != nil {
 		return nil, err
 	}
@@ -200,13 +204,20 @@ func (p *pair) run(ctx context.Context, o *Options, by policy, c *Case) (_ *Run,
 	l.tokens, l.seed, l.prompts = o.Tokens, 1, prompts[:n*o.Each]
 	var moment sched.Snapshot // when it is at its best: at the end nobody is left to wait for
 	l.half = func() { moment = e.Snapshot() }
-	start, smallBefore, largeBefore := time.Now(), runners[0].total(), runners[1].total()
+	small, large := p.runners[0], p.runners[1]
+	small.begin()
+	large.begin()
+	start := time.Now()
+	smallBefore, _ := small.total()
+	largeBefore, _ := large.total()
 	answers, err := l.run(ctx, e)
 	if err != nil {
 		return nil, err
 	}
 	r := l.account(answers, moment, by)
-	r.SmallSteps, r.LargeSteps = runners[0].total().since(smallBefore), runners[1].total().since(largeBefore)
+	smallAfter, smallCalls := small.total()
+	largeAfter, largeCalls := large.total()
+	r.SmallSteps, r.LargeSteps, r.Gaps = smallAfter.since(smallBefore), largeAfter.since(largeBefore), gapsOf(slices.Concat(smallCalls, largeCalls))
 	r.Busy = (r.SmallSteps.Seconds + r.LargeSteps.Seconds) / time.Since(start).Seconds()
 	return r, nil
 }

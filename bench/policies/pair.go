@@ -22,6 +22,9 @@ type pair struct {
 	models []*sched.NativeModel // small, large
 	files  []*models.Model
 	shared sched.DeviceOptions // how they share the device
+
+	// As in a server, a model's KV cache is made once, and what the device learns of the shapes of steps stays.
+	runners []*timed
 }
 
 func open(o *Options) (*pair, error) {
@@ -48,12 +51,56 @@ func (p *pair) open(o *Options) (err error) {
 		}
 		p.files, p.models = append(p.files, file), append(p.models, model)
 	}
-	_, err = models.CheckRoute(p.files[0], p.files[1])
-	return err
+	if _, err = models.CheckRoute(p.files[0], p.files[1]); err != nil {
+		return err
+	}
+	limits, err := p.limits(o)
+	if err != nil {
+		return err
+	}
+	for _, m := range p.models {
+		runner, err := m.NewRunner(limits)
+		if err != nil {
+			return err
+		}
+		p.runners = append(p.runners, &timed{native: runner})
+	}
+	return nil
+}
+
+// limits are room for the largest of the cases.
+func (p *pair) limits(o *Options) (l sched.NativeLimits, err error) {
+	for _, n := range o.Requests {
+		prompts, err := p.prompts(o.Prompts, n*(o.Each+1))
+		if err != nil {
+			return l, err
+		}
+		for _, by := range o.Policies {
+			l.Pages = max(l.Pages, pages(n, longest(prompts)+max(o.Tokens, beforehand(by, n))))
+		}
+		l.MaxRows = max(l.MaxRows, batch(n))
+	}
+	return l, nil
+}
+
+// pages hold n requests of so many tokens each.
+func pages(n, length int) int { return n * (length/sched.NativePageTokens + 1) }
+
+// batch is the most requests of a step, where n are live.
+func batch(n int) int { return max(n, 2) }
+
+func longest(prompts [][]int32) (n int) {
+	for _, p := range prompts {
+		n = max(n, len(p))
+	}
+	return n
 }
 
 func (p *pair) close() error {
 	var errs []error
+	for _, r := range p.runners {
+		errs = append(errs, r.native.Close())
+	}
 	for _, m := range p.models {
 		errs = append(errs, m.Close())
 	}
@@ -63,40 +110,22 @@ func (p *pair) close() error {
 	return errors.Join(errs...)
 }
 
-// engine starts the scheduler on empty KV caches that hold `live` requests of `length` tokens. The runners are returned, too, in the order of the models.
-func (p *pair) engine(by policy, share float64, live, length int) (*sched.Engine, []*timed, error) {
+// engine starts the scheduler, with room for `live` requests of `length` tokens.
+func (p *pair) engine(by policy, share float64, live, length int) (*sched.Engine, error) {
 	o := sched.Options{
-		Policy: by.policy, Order: by.order, MaxLive: live, MaxBatch: max(live, 2), NoPrefixCache: true, Devices: []sched.DeviceOptions{p.shared},
+		Policy: by.policy, Order: by.order, MaxLive: live, MaxBatch: batch(live), NoPrefixCache: true, Devices: []sched.DeviceOptions{p.shared},
 		Routes: []sched.RouteOptions{{Name: routeName, Algorithm: router.RandomName, Models: []string{smallName, largeName},
 			Params: router.Params{Threshold: &share}}},
 	}
-	pages := live * (length/sched.NativePageTokens + 1)
-	var runners []*timed
-	for i, m := range p.models {
-		runner, err := m.NewRunner(sched.NativeLimits{Pages: pages, MaxRows: o.MaxBatch})
-		if err != nil {
-			return nil, nil, errors.Join(err, closeRunners(o.Models))
-		}
-		runners = append(runners, &timed{Runner: runner})
-		info := runner.Info()
+	for i, r := range p.runners {
+		info := r.native.Info()
 		info.Vocab = min(info.Vocab, p.files[i].Tokenizer().VocabSize())
-		model := sched.ModelOptions{Name: []string{smallName, largeName}[i], Runner: runners[i], Info: info, Device: p.shared.Name, Threshold: 1, MaxWait: sched.AutoWait}
+		info.Pages = pages(live, length)
+		model := sched.ModelOptions{Name: []string{smallName, largeName}[i], Runner: r, Info: info, Device: p.shared.Name, Threshold: 1, MaxWait: sched.AutoWait}
 		if i > 0 {
 			model.Threshold = by.threshold
 		}
 		o.Models = append(o.Models, model)
 	}
-	e, err := sched.NewEngine(o)
-	if err != nil {
-		return nil, nil, errors.Join(err, closeRunners(o.Models))
-	}
-	return e, runners, nil
-}
-
-func closeRunners(list []sched.ModelOptions) error {
-	var errs []error
-	for _, m := range list {
-		errs = append(errs, m.Runner.Close())
-	}
-	return errors.Join(errs...)
+	return sched.NewEngine(o)
 }

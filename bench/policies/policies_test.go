@@ -47,6 +47,9 @@ func TestCompare(t *testing.T) {
 			for _, run := range f.Runs {
 				require.Positive(t, run.Busy, name)
 				require.LessOrEqual(t, run.Busy, 1.0, name) // the models take turns on one device
+				require.Equal(t, run.SmallSteps.Count+run.LargeSteps.Count-1, run.Gaps.Count, name)
+				require.LessOrEqual(t, run.Gaps.Median, run.Gaps.P95, name)
+				require.Greater(t, run.LargeSteps.Cached, run.LargeSteps.Rows, name) // at least what it appends, and what was there
 			}
 			share := 0.2 // of 48 tokens or more
 			if name == largeAloneName {
@@ -124,6 +127,24 @@ func TestRates(t *testing.T) {
 	require.Equal(t, 1.0, all)     // 16 tokens in 16 s
 	require.Equal(t, 1.5, steady)  // of the first client those of 5 to 8 s, of the second those of 6 and 8 s
 	require.Equal(t, 6.0/16, part) // these six
+}
+
+// Gaps of 20, 40 and 60 us between steps that do not overlap, as they come from two models; two that overlap have none between them, nor
+// has one that runs within another.
+func TestGaps(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(100, 0)
+	of := func(began, ended int) call {
+		return call{start.Add(time.Duration(began) * time.Microsecond), start.Add(time.Duration(ended) * time.Microsecond)}
+	}
+	calls := []call{of(120, 220), of(0, 100), of(900, 1000), of(260, 500), of(300, 840), of(400, 410)}
+	got := gapsOf(calls)
+	require.Equal(t, 3, got.Count)
+	require.InDelta(t, 40, got.Median, 1e-9)
+	require.InDelta(t, 60, got.P95, 1e-9)
+	require.Equal(t, "gaps of 40 us (p95 60)", got.String())
+	require.Nil(t, gapsOf(calls[:1]))
+	require.Equal(t, "no gaps", gapsOf(nil).String())
 }
 
 // Two runs of 100 tokens: 10 small steps of 3 rows at 10 ms and 1 ms a row, and 2 or 4 large steps of 5 rows at 30 ms and 2 ms: 0.21 or 0.29 s.

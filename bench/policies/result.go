@@ -83,6 +83,7 @@ type Run struct {
 	Busy       float64 `json:"steps_of_time"` // how much of the time models take steps
 	SmallSteps Steps   `json:"small_steps"`
 	LargeSteps Steps   `json:"large_steps"`
+	Gaps       *Gaps   `json:"gaps,omitempty"`
 	Digest     string  `json:"tokens"`
 
 	// What a policy with a profile estimated in the middle of the run.

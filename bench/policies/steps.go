@@ -12,39 +12,56 @@ type Steps struct {
 	Count    int     `json:"steps"`
 	Requests float64 `json:"requests"`
 	Rows     float64 `json:"rows"`
+	Cached   float64 `json:"cached_tokens,omitempty"` // of all its requests in the KV cache when it has ended: what it reads
 	Seconds  float64 `json:"seconds"`
 }
 
-// timed is a runner whose steps are counted.
+// timed is a runner whose steps are counted. One engine after the other uses it: the native runner stays open.
 type timed struct {
-	sched.Runner
-	mutex sync.Mutex
-	sum   Steps // Requests and Rows of all steps
+	native *sched.NativeRunner
+	mutex  sync.Mutex
+	sum    Steps // Requests, Rows and Cached of all steps
+	calls  []call
 }
 
 func (t *timed) Step(b *sched.Batch) error {
 	start := time.Now()
-	err := t.Runner.Step(b)
+	err := t.native.Step(b)
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.sum.Count++
 	t.sum.Seconds += time.Since(start).Seconds()
 	t.sum.Requests += float64(len(b.Segments))
 	for i := range b.Segments {
-		t.sum.Rows += float64(len(b.Segments[i].Tokens))
+		s := &b.Segments[i]
+		t.sum.Rows += float64(len(s.Tokens))
+		t.sum.Cached += float64(s.Position + len(s.Tokens))
 	}
+	began, ended := t.native.Called()
+	t.calls = append(t.calls, call{began, ended})
 	return err
 }
 
-// total is what has been counted.
-func (t *timed) total() Steps {
+// Close leaves the native runner to the next engine.
+func (t *timed) Close() error { return nil }
+
+// begin forgets the calls of before.
+func (t *timed) begin() {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return t.sum
+	t.calls = nil
+}
+
+// total is what has been counted, and the calls since begin.
+func (t *timed) total() (Steps, []call) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.sum, t.calls
 }
 
 // since is the difference of two counts, per step.
 func (s Steps) since(before Steps) Steps {
-	n := s.Count - before.Count
-	return Steps{n, (s.Requests - before.Requests) / float64(max(n, 1)), (s.Rows - before.Rows) / float64(max(n, 1)), s.Seconds - before.Seconds}
+	count := s.Count - before.Count
+	n := float64(max(count, 1))
+	return Steps{count, (s.Requests - before.Requests) / n, (s.Rows - before.Rows) / n, (s.Cached - before.Cached) / n, s.Seconds - before.Seconds}
 }

@@ -16,12 +16,13 @@ import (
 
 // benchFlags are what to measure.
 type benchFlags struct {
-	batches, contexts, extends    []int
+	batches, contexts             []int
+	extends, extendBatches        []int
 	prefill, chunk, extendContext int
 	steps, runs, threads          int
 	library, cudaLibrary          string
 	device, isa, head             string
-	asJSON, shared                bool
+	asJSON, shared, copied        bool
 }
 
 func newBenchCommand() *cobra.Command {
@@ -29,8 +30,8 @@ func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench FILE.gguf",
 		Short: "Measure how fast a model runs on this machine",
-		Long: `Time bare forward passes of a model: prefill of a prompt, decoding at several batch sizes, and extending a sequence by
-a few tokens, which is what a return from another model costs. With --head, decoding is timed again with rows that the router
+		Long: `Time bare forward passes of a model: prefill of a prompt, decoding at several batch sizes, and extending sequences by
+a few tokens, which is what returns from another model cost. With --head, decoding is timed again with rows that the router
 head scores. Medians of several steps; no server is involved.`,
 		Example: `  tokenrouter bench model.gguf
   tokenrouter bench model.gguf --batch 1,8 --context 128,4096 --json
@@ -44,10 +45,12 @@ head scores. Medians of several steps; no server is involved.`,
 	f.IntVar(&b.prefill, "prefill", 512, "`TOKENS` of the prompt; 0: none")
 	f.IntVar(&b.chunk, "chunk", 512, "most `TOKENS` of a prompt in a step")
 	f.IntSliceVar(&b.extends, "extend", []int{4, 8}, "`TOKENS` that an extend appends")
+	f.IntSliceVar(&b.extendBatches, "extend-batch", []int{1}, "batch `SIZES` of extending")
 	f.IntVar(&b.extendContext, "extend-context", 1024, "`TOKENS` of context before an extend")
 	f.IntVar(&b.steps, "steps", 32, "timed steps of decoding and extending")
 	f.IntVar(&b.runs, "runs", 3, "timed runs of the prefill")
 	f.BoolVar(&b.shared, "shared", false, "the sequences of a decode batch share their context's pages, as with a common prompt")
+	f.BoolVar(&b.copied, "copied", false, "the context is computed once and copied to the other sequences of a batch: the same memory is read, and it is there sooner")
 	f.IntVar(&b.threads, "threads", 0, "threads of a step; 0: all cores")
 	f.StringVar(&b.isa, "isa", "", "instruction `SET`: avx512vnni, avxvnni, avx2 or reference; default: the best")
 	addLibraryFlags(cmd, &b.library, &b.cudaLibrary)
@@ -68,7 +71,7 @@ func (b *benchFlags) cases() ([]measure.Case, error) {
 		}
 		return nil
 	}
-	err := errors.Join(positive("batch", b.batches...), positive("context", b.contexts...), positive("extend", b.extends...),
+	err := errors.Join(positive("batch", b.batches...), positive("context", b.contexts...), positive("extend", b.extends...), positive("extend-batch", b.extendBatches...),
 		positive("chunk", b.chunk), positive("extend-context", b.extendContext), positive("steps", b.steps), positive("runs", b.runs))
 	if err != nil {
 		return nil, err
@@ -87,8 +90,10 @@ func (b *benchFlags) cases() ([]measure.Case, error) {
 	if b.prefill > 0 {
 		all = append(all, measure.Case{Kind: measure.Prefill, Batch: 1, Tokens: b.prefill})
 	}
-	for _, n := range b.extends {
-		all = append(all, measure.Case{Kind: measure.Extend, Batch: 1, Tokens: n, Context: b.extendContext})
+	for _, batch := range b.extendBatches {
+		for _, n := range b.extends {
+			all = append(all, measure.Case{Kind: measure.Extend, Batch: batch, Tokens: n, Context: b.extendContext})
+		}
 	}
 	return all, nil
 }
@@ -129,7 +134,7 @@ func (b *benchFlags) run(cmd *cobra.Command, path string) (err error) {
 		if cmd.Context().Err() != nil {
 			return errInterrupted
 		}
-		f, err := measure.Run(model, c, measure.Options{Chunk: b.chunk, Steps: b.steps, Runs: b.runs, Head: head, Shared: b.shared})
+		f, err := measure.Run(model, c, measure.Options{Chunk: b.chunk, Steps: b.steps, Runs: b.runs, Head: head, Shared: b.shared, Copied: b.copied})
 		if err != nil {
 			return err
 		}

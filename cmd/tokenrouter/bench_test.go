@@ -16,7 +16,7 @@ func TestBenchAsJSON(t *testing.T) {
 	path := tinygguf.Temp(t, tinygguf.Options{})
 	var out, aside bytes.Buffer
 	status := execute([]string{"bench", path, "--json", "--batch", "1,3", "--context", "8,40", "--prefill", "20", "--extend", "4",
-		"--extend-context", "33", "--steps", "2", "--runs", "1", "--threads", "1"}, nil, &out, &aside)
+		"--extend-batch", "1,2", "--copied", "--extend-context", "33", "--steps", "2", "--runs", "1", "--threads", "1"}, nil, &out, &aside)
 	require.Zero(t, status, aside.String())
 	var got []string
 	for line := range strings.Lines(out.String()) {
@@ -33,7 +33,7 @@ func TestBenchAsJSON(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		figure("decode", "1", "1", "8"), figure("decode", "3", "1", "8"), figure("decode", "1", "1", "40"), figure("decode", "3", "1", "40"),
-		figure("prefill", "1", "20", "0"), figure("extend", "1", "4", "33"),
+		figure("prefill", "1", "20", "0"), figure("extend", "1", "4", "33"), figure("extend", "2", "4", "33"),
 	}, got)
 }
 
@@ -68,6 +68,7 @@ func TestBenchRefuses(t *testing.T) {
 	path := tinygguf.Temp(t, tinygguf.Options{})
 	for flag, want := range map[string]string{
 		"--batch=0":         "--batch: expected 1 or more, found 0",
+		"--extend-batch=0":  "--extend-batch: expected 1 or more, found 0",
 		"--steps=-1":        "--steps: expected 1 or more, found -1",
 		"--prefill=-1":      "--prefill and --threads: expected 0 or more",
 		"--context=9999999": "the model's context is",

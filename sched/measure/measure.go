@@ -17,13 +17,13 @@ const (
 	Decode  Kind = "decode"  // one token of every sequence of a batch, drawn greedily and fed back
 	Prefill Kind = "prefill" // a prompt from nothing
 	Scored  Kind = "scored"  // Decode with rows that a router head scores
-	Extend  Kind = "extend"  // a few tokens appended to one sequence, and the next one drawn
+	Extend  Kind = "extend"  // a few tokens appended to every sequence of a batch, and the next one of each drawn
 )
 
 // Case is one thing to measure.
 type Case struct {
 	Kind    Kind
-	Batch   int // sequences; 1 but for Decode and Scored
+	Batch   int // sequences; 1 of Prefill
 	Tokens  int // of each sequence in a step: 1 for these
 	Context int // tokens of each sequence in the KV cache at the start
 }
@@ -49,6 +49,9 @@ type Options struct {
 	// a long context is then read in once. Every sequence attends to all of it, so that a step costs what it costs otherwise,
 	// but for what the processor's caches save.
 	Shared bool
+	// Copied computes the context of one sequence only, and copies its pages to the others: they begin with the same tokens, too, but
+	// each reads keys and values of its own.
+	Copied bool
 }
 
 // Run measures one case on a model. The median of the steps counts, so that a pause of the machine does not.
@@ -58,7 +61,7 @@ func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 	if c.Kind == Decode || c.Kind == Scored {
 		room += o.Steps
 	}
-	s, err := newSequences(model, c.Batch, room, max(o.Chunk, c.Tokens, c.Batch), o.sharedTokens(c))
+	s, err := newSequences(model, c.Batch, room, max(o.Chunk, c.Tokens*c.Batch), o.sharedTokens(c))
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", c.Kind, err)
 	}
@@ -67,6 +70,7 @@ func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 			err = closed
 		}
 	}()
+	s.copied = o.Copied
 	if c.Kind == Scored {
 		if o.Head == nil {
 			return f, fmt.Errorf("%s: no router head was given", c.Kind)

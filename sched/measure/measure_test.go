@@ -34,6 +34,7 @@ func TestRun(t *testing.T) {
 		{Kind: Scored, Batch: 3, Tokens: 1, Context: 40},
 		{Kind: Prefill, Batch: 1, Tokens: 50},
 		{Kind: Extend, Batch: 1, Tokens: 4, Context: 33},
+		{Kind: Extend, Batch: 5, Tokens: 4, Context: 33}, // more tokens than a chunk
 	} {
 		f, err := Run(model, c, options)
 		require.NoError(t, err)
@@ -83,6 +84,32 @@ func TestSharedPages(t *testing.T) {
 		for i := range s.tokens {
 			require.Equal(t, alone.tokens[0][0], s.tokens[i][0])
 		}
+	}
+}
+
+// A context that was copied is the one that was computed: sequences go on from the same state, also in a page that is half full, and
+// each in pages of its own, the next token being another one in each.
+func TestCopiedPages(t *testing.T) {
+	const n = 2*sched.NativePageTokens + 5
+	model := open(t)
+	s, err := newSequences(model, 3, n+20, 64, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.runner.Close()) }()
+	s.copied = true
+	alone, err := newSequences(model, 1, n+20, 64, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, alone.runner.Close()) }()
+	require.NoError(t, s.fill(n, 64))
+	require.NoError(t, alone.fill(n, 64))
+	for i := range s.tokens {
+		require.Equal(t, alone.tokens[0][0], s.tokens[i][0])
+		s.tokens[i][0] = int32(i + 1)
+	}
+	require.NoError(t, s.extend(1, true))
+	for i := range s.tokens {
+		alone.tokens[0][0] = int32(i + 1)
+		require.NoError(t, alone.extend(1, false))
+		require.Equal(t, alone.batch.Rows[0].Out.LogSumExp, s.batch.Rows[i].Out.LogSumExp)
 	}
 }
 

@@ -15,6 +15,7 @@ type sequences struct {
 	pages  [][]int32
 	tokens [][]int32 // [sequence] what a step appends: made up but for the first, which was drawn
 	shared int       // leading tokens whose pages are the first sequence's, in whole pages
+	copied bool      // the others' first tokens are the first sequence's, in copies of its pages
 	at     int       // tokens in the KV cache, of each
 }
 
@@ -56,11 +57,16 @@ func (s *sequences) madeUp(sequence, position, n int) []int32 {
 }
 
 // fill gives every sequence its first n tokens, in steps of at most chunk of one sequence; the last step draws the next. Where
-// all n are shared, the first sequence has read them for all.
+// all n are shared or copied, the first sequence has read them for all.
 func (s *sequences) fill(n, chunk int) error {
 	for i := range s.pages {
 		start := 0
-		if i > 0 {
+		if i > 0 && s.copied {
+			if err := s.copy(i, n); err != nil {
+				return err
+			}
+			start = n
+		} else if i > 0 {
 			start = min(s.shared, n)
 		}
 		for at := start; at < n; at += chunk {
@@ -82,6 +88,18 @@ func (s *sequences) fill(n, chunk int) error {
 		}
 	}
 	s.at = n
+	return nil
+}
+
+// copy gives a sequence the first n tokens of the first one, in its own pages.
+func (s *sequences) copy(sequence, n int) error {
+	for j := range (n + sched.NativePageTokens - 1) / sched.NativePageTokens {
+		if from, to := s.pages[0][j], s.pages[sequence][j]; from != to {
+			if err := s.runner.CopyPage(from, to); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

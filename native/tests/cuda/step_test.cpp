@@ -50,10 +50,10 @@ template <class File> void compare(const File &file, const std::string &name, in
     for (size_t i = 0; i < expected.size(); i++) CHECK_CASE(same_answers(expected[i], got[i]), name + ", step " + std::to_string(i));
 }
 
-void test_architectures() {
+void test_architectures(const std::string &directory) {
     for (const char *name : {"gemma3-tiny", "llama-tiny-linear", "llama-tiny-llama3", "qwen2-tiny-tied", "qwen2-tiny-untied", "qwen3-tiny-tied", "qwen3-tiny-yarn",
                              "qwen3moe-tiny"}) {
-        const std::string path = std::string(TR_TEST_DATA) + "/" + name + ".gguf";
+        const std::string path = directory + "/" + name + ".gguf";
         // A page's border is crossed with a window and without; that is no matter of the architecture, and takes long.
         const bool crosses = !every_access_checked() && (std::string(name) == "gemma3-tiny" || std::string(name) == "qwen2-tiny-tied");
         compare(path.c_str(), name, crosses ? 31 : 4);
@@ -121,9 +121,9 @@ void test_errors() {
 
 } // namespace tr::test
 
-int main() {
+int main(int argc, char **argv) {
     using namespace tr::test;
-    test_architectures();
+    test_architectures(argc > 1 ? argv[1] : TR_TEST_DATA);
     test_types();
     test_copy_page();
     test_errors();
