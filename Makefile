@@ -180,6 +180,7 @@ PAIR_PYTHON ?= $(BUILD)/pair-venv/bin/python
 
 .PHONY: test-tools
 test-tools: build ## The tools in Python: all but PyTorch's part, and that too where PAIR_PYTHON is there already
+	$(GO) build -trimpath -o bin/policies ./bench/policies
 	scripts/test-tools.sh $(BUILD)/tools-venv $(abspath $(PAIR_PYTHON))
 
 .PHONY: pair-python

@@ -23,18 +23,26 @@ from gpu_parts import Failed, Parts, TimeUp, describe, lines, start, stop
 
 HERE = Path(__file__).resolve().parent
 POLICIES = "lazy,eager-large-first,eager-small-first,large"
-# What is measured, and how many seconds parts may take: of a check, and of a dry run.
-REAL = {"shapes": ["small", "middle", "large"], "pair": ("small", "large"), "batches": [1, 2, 4, 8, 16, 32, 64], "context": 512, "prefill": 512,
-        "extends": [1, 2, 4, 8, 16], "extend_batches": [1, 4, 16, 64], "steps": 24, "requests": [16, 1, 4, 64, 8, 32], "shares": [0.1, 0.35], "tokens": 48,
-        "budgets": {"tests": 60, "models": 40, "steps": 16, "pair": 45}, "seconds": 290}
-TINY = REAL | {"shapes": ["tiny"], "pair": ("tiny", "tiny-large"), "context": 64, "prefill": 64, "extends": [1, 4], "extend_batches": [1, 4], "steps": 4,
-               "requests": [16, 1], "tokens": 16, "budgets": {"tests": 300, "models": 60, "steps": 120, "pair": 300}, "seconds": 900}
+# What is measured, and how many seconds parts may take.
+REAL = {
+    "shapes": ["small", "middle", "large"], "batches": [1, 2, 4, 8, 16, 32, 64], "context": 512, "prefill": 512,
+    "extends": [1, 2, 4, 8, 16], "extend_batches": [1, 4, 16, 64], "steps": 24,
+    "pair": ("small", "large"), "requests": [16, 1, 4, 64, 8, 32], "shares": [0.1, 0.35], "tokens": 48,
+    "budgets": {"tests": 50, "device": 10, "models": 40, "steps": 15, "pair": 45}, "seconds": 285, "threads": 0,
+}
+# A dry run's one thread waits for no other on a busy machine.
+TINY = REAL | {
+    "shapes": ["tiny"], "context": 64, "prefill": 64, "extends": [1, 4], "extend_batches": [1, 4], "steps": 4,
+    "pair": ("tiny", "tiny-large"), "requests": [16, 1], "tokens": 16,
+    "budgets": {"tests": 300, "device": 60, "models": 60, "steps": 120, "pair": 300}, "seconds": 900, "threads": 1,
+}
 
 
 class Check:
     def __init__(self, a, plan):
         self.a, self.plan, self.bandwidth = a, plan, a.bandwidth
         self.out, self.work = Path(a.out), place(a.work, a.out, sum(random_model.file_bytes(*m) for m in self.models()))
+        self.log = self.out.with_suffix(".log")
         self.work.mkdir(parents=True, exist_ok=True)
         self.out.parent.mkdir(parents=True, exist_ok=True)
         self.result = {"device": a.device, "dry_run": a.dry_run, "tests": [], "models": [], "pairs": [], "targets": []}
@@ -48,12 +56,13 @@ class Check:
         self.out.write_text(json.dumps(self.result, indent=1) + "\n")
 
     def output(self, part, *command):
-        return "\n".join(lines(command, part, self.work / "log"))
+        return "\n".join(lines(command, part, self.log))
 
     # ---- the parts
 
     def probe(self, part):
         """What the device is, and how fast its memory."""
+        self.result["program"] = self.output(part, self.a.tokenrouter, "version")
         found = next((d for d in json.loads(self.output(part, self.a.tokenrouter, "devices", "--json")) if d["kind"] == self.a.device), None)
         self.result["probe"] = found
         if found is None or found.get("fault"):
@@ -72,17 +81,19 @@ class Check:
             raise Failed("none were built")
         for i, program in enumerate(programs):
             begin, entry = time.monotonic(), {"test": Path(program).name, "passed": False}
+            self.result["tests"].append(entry)
             try:
                 self.output(part, program, *([self.a.test_data] if self.a.test_data else []))
                 entry["passed"] = True
             except Failed as e:
                 entry["why"] = str(e)
             except TimeUp:
-                part.missing.extend(Path(p).name for p in programs[i:])
-                raise
+                entry["why"] = "it did not end"
+                part.missing.extend(Path(p).name for p in programs[i + 1 :])
             entry["seconds"] = round(time.monotonic() - begin, 1)
-            self.result["tests"].append(entry)
-            print(f"{entry['test']:28} {'passed' if entry['passed'] else 'FAILED'} after {entry['seconds']:.1f} s" + (f"\n{entry['why']}" if "why" in entry else ""), flush=True)
+            print(f"{entry['test']:28} {'passed' if entry['passed'] else 'FAILED'} after {entry['seconds']:.1f} s" + (f": {entry['why']}" if "why" in entry else ""), flush=True)
+            if part.missing:
+                break
         bad = [e["test"] for e in self.result["tests"] if not e["passed"]]
         if bad:
             raise Failed(", ".join(bad))
@@ -111,7 +122,7 @@ class Check:
             if code != 0:
                 without.append(path.name)
         total = sum(self.path(*m).stat().st_size for m in self.models() if self.path(*m).exists())
-        print(f"{total / 1e9:.1f} GB in {self.work}")
+        print(f"{total / 1e6:.0f} MB in {self.work}")
         if without:
             raise Failed(f"not made: {', '.join(without)}")
 
@@ -123,8 +134,8 @@ class Check:
         text = lambda numbers: ",".join(map(str, numbers))  # noqa: E731
         command = [self.a.tokenrouter, "bench", self.made(shape, quantization), "--device", self.a.device, "--batch", text(p["batches"]), "--context", p["context"],
                    "--extend", text(p["extends"]), "--extend-batch", text(p["extend_batches"]), "--extend-context", p["context"], "--copied",
-                   "--prefill", p["prefill"], "--steps", p["steps"], "--runs", 2, "--json"]
-        for line in lines(command, part, self.work / "log"):
+                   "--prefill", p["prefill"], "--steps", p["steps"], "--runs", 2, "--threads", p["threads"], "--json"]
+        for line in lines(command, part, self.log):
             f = json.loads(line)
             entry["figures"].append(f)
             del part.missing[0]
@@ -137,14 +148,14 @@ class Check:
 
     def pair(self, part, sharing):
         """Two models under fixed random routing."""
-        p, out = self.plan, self.work / f"pair-{sharing}.json"
+        p, out = self.plan, self.out.with_name(f"pair-{sharing}.json")
         out.unlink(missing_ok=True)
         part.missing.extend(f"N={n} p={s}" for s in p["shares"] for n in p["requests"])
         entry = {"sharing": sharing, "result": {"cases": []}}
         self.result["pairs"].append(entry)
         small, large = [self.made(shape, "q4_k_m") for shape in p["pair"]]
         command = [self.a.policies, "--small", small, "--large", large, "--device", self.a.device, "--sharing", sharing, "--requests", ",".join(map(str, p["requests"])),
-                   "--share", ",".join(map(str, p["shares"])), "--policies", POLICIES, "--tokens", p["tokens"], "--rounds", 1, "--out", out]
+                   "--share", ",".join(map(str, p["shares"])), "--policies", POLICIES, "--tokens", p["tokens"], "--rounds", 1, "--threads", p["threads"], "--out", out]
         try:
             self.output(part, *command)
         finally:  # the file has the cases that were done
@@ -189,7 +200,7 @@ class Check:
         try:
             self.make_models()  # goes on beside the tests
             run("operators' tests", budgets["tests"], self.tests)
-            run("device", 15, self.probe)
+            run("device", budgets["device"], self.probe)
             run("models", budgets["models"], self.wait_for_models)
             for shape in self.plan["shapes"]:
                 for quantization in ("q4_k_m", "q8_0"):
@@ -204,6 +215,8 @@ class Check:
                 for path in (self.path(*model) for model in self.models()):
                     path.unlink(missing_ok=True)
                     path.with_name(path.name + ".part").unlink(missing_ok=True)
+                if not any(self.work.iterdir()):
+                    self.work.rmdir()
         return self.conclude()
 
     def conclude(self):
@@ -248,7 +261,7 @@ def parse(arguments):
     p.add_argument("--keep", action="store_true", help="leave the models there")
     p.add_argument("--out", required=True, help="JSON to write")
     p.add_argument("--bandwidth", type=float, default=0, help="of the device's memory, GB/s; default: as stated for its name")
-    p.add_argument("--seconds", type=float, default=0, help="the time for all parts together; default: 290")
+    p.add_argument("--seconds", type=float, default=0, help="the time for all parts together; default: 285")
     p.add_argument("--dry-run", action="store_true", help="tiny models and few steps: to see that all of it runs")
     return p.parse_args(arguments)
 

@@ -44,15 +44,13 @@ class Parts:
         without = [n for n in needs or [] if self.status(n) != "done"]
         print(f"\n== {name} (at most {max(0.0, part.left()):.0f} s)", flush=True)
         try:
-            if without:
-                raise Failed(f"not begun without: {', '.join(without)}")
-            if part.left() <= 0:
-                raise TimeUp
-            work(part)
-            if part.missing:
-                entry["status"] = "cut short"
+            if without or part.left() <= 0:
+                entry["status"], entry["why"] = "skipped", f"needs {', '.join(without)}" if without else "the time is up"
+            else:
+                work(part)
+                entry["status"] = "cut short" if part.missing else "done"
         except TimeUp:
-            entry["status"] = "cut short" if part.missing else "skipped"
+            entry["status"] = "cut short"
         except Exception as e:  # whatever it is, the other parts are worth their time
             entry["status"], entry["why"] = "failed", str(e) if isinstance(e, Failed) else f"{type(e).__name__}: {e}"
         entry["seconds"] = round(time.monotonic() - begin, 1)

@@ -156,8 +156,8 @@ def file_bytes(name, quantization):
 def write(path, name, quantization):
     """Under its name it is only when it is whole."""
     chunks = {}
-    part = f"{path}.part"
-    with open(part, "wb") as f:
+    unfinished = f"{path}.part"
+    with open(unfinished, "wb") as f:
         f.write(header(name, quantization))
         for _, kind, dims, deviation in tensors(SHAPES[name], quantization):
             left = size(kind, dims)
@@ -174,7 +174,7 @@ def write(path, name, quantization):
                 f.write(part)
                 left -= len(part)
             f.write(bytes(padding))
-    os.replace(part, path)
+    os.replace(unfinished, path)
 
 
 if __name__ == "__main__":
