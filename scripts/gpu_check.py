@@ -198,10 +198,11 @@ class Check:
     def all(self):
         run, budgets = self.parts.run, self.plan["budgets"]
         try:
-            self.make_models()  # goes on beside the tests
-            run("operators' tests", budgets["tests"], self.tests)
             run("device", budgets["device"], self.probe)
-            run("models", budgets["models"], self.wait_for_models)
+            if self.parts.status("device") == "done":
+                self.make_models()  # goes on beside the tests
+            run("operators' tests", budgets["tests"], self.tests, ["device"])
+            run("models", budgets["models"], self.wait_for_models, ["device"])
             for shape in self.plan["shapes"]:
                 for quantization in ("q4_k_m", "q8_0"):
                     run(f"steps of {shape} {quantization}", budgets["steps"], lambda part, s=shape, q=quantization: self.steps(part, s, q), ["device"])

@@ -50,7 +50,7 @@ class Parts:
                 work(part)
                 entry["status"] = "cut short" if part.missing else "done"
         except TimeUp:
-            entry["status"] = "cut short"
+            entry["status"], entry["why"] = "cut short", "the time is up"
         except Exception as e:  # whatever it is, the other parts are worth their time
             entry["status"], entry["why"] = "failed", str(e) if isinstance(e, Failed) else f"{type(e).__name__}: {e}"
         entry["seconds"] = round(time.monotonic() - begin, 1)

@@ -36,7 +36,7 @@ def test_dry_run(tmp_path, program):
     result = json.loads(out.read_text())
     assert result["complete"], done.stdout
     assert [(e["part"], e["status"], e["missing"]) for e in result["parts"]] == [(p, "done", []) for p in (
-        "operators' tests", "device", "models", "steps of tiny q4_k_m", "steps of tiny q8_0", "pair, exclusive", "pair, concurrent")]
+        "device", "operators' tests", "models", "steps of tiny q4_k_m", "steps of tiny q8_0", "pair, exclusive", "pair, concurrent")]
     assert [t["passed"] for t in result["tests"]] == [True]
     plan = gpu_check.TINY
     for model in result["models"]:
@@ -81,20 +81,17 @@ def test_parts_that_fail_do_not_end_the_others(tmp_path, program, capsys):
 
 
 def test_what_there_is_no_time_for_is_named(tmp_path, program):
-    code, result = check(tmp_path, {}, seconds="0.001", tests=[program("a_test", "exit 0")])
+    code, result = check(tmp_path, {}, seconds="1e-9", tests=[program("a_test", "exit 0")])
     assert code == 0 and not result["complete"]
-    parts = {e["part"]: e for e in result["parts"]}
-    assert parts["operators' tests"]["status"] == "skipped"
-    # What needs the device does not pass for skipped: it was not known whether there is one.
-    assert gpu_targets.lazy_row(result["pairs"])["verdict"] == "not measured"
+    assert [(e["part"], e["status"], e["why"]) for e in result["parts"]][:2] == [("device", "skipped", "the time is up"), ("operators' tests", "skipped", "needs device")]
+    assert {t["verdict"] for t in result["targets"]} == {"not measured"}
 
 
 def test_without_a_device(tmp_path, program):
     code, result = check(tmp_path, {}, device="cuda:77", tests=[program("a_test", "exit 0")])
     assert code == 1
-    assert {e["part"]: e["status"] for e in result["parts"]} == {
-        "operators' tests": "done", "device": "failed", "models": "done", "steps of tiny q4_k_m": "skipped", "steps of tiny q8_0": "skipped",
-        "pair, exclusive": "skipped", "pair, concurrent": "skipped"}
+    assert [e["status"] for e in result["parts"]] == ["failed"] + 6 * ["skipped"]
+    assert result["parts"][0]["why"] == "cuda:77 cannot be used: there is no such device"
 
 
 def test_a_part_may_take_what_others_left():
