@@ -39,9 +39,6 @@ type piece struct {
 	err    error // of Next: the context is done
 }
 
-// errGone says that the client is not there any more.
-var errGone = errors.New("the client has gone")
-
 // answer submits a call to the engine and sends what comes back. When it returns, the engine has been told to free
 // whatever is still running.
 func (s *Server) answer(c *gin.Context, e Engine, call *call) {
@@ -57,7 +54,7 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 			if errors.As(err, &full) {
 				c.Header("Retry-After", strconv.Itoa(int(math.Ceil(full.Retry.Seconds()))))
 			}
-			s.fail(c, refused(err, call.target, call.param))
+			s.give(c, stopped(ctx, err, refused(err, call.target, call.param)))
 			return
 		}
 		ch := &choice{index: i, stream: stream}
@@ -134,11 +131,11 @@ func (a *answering) each(tick <-chan time.Time, ping func() error, handle func(*
 		select {
 		case p, ok := <-a.pieces:
 			if !ok || p.err != nil {
-				return a.interrupted()
+				return interrupted(a.ctx)
 			}
 			switch p.event.Finish {
 			case sched.FinishCancelled:
-				return a.interrupted()
+				return interrupted(a.ctx)
 			case sched.FinishError:
 				return broken(p.event.Err)
 			case "":
@@ -161,18 +158,6 @@ func (a *answering) each(tick <-chan time.Time, ping func() error, handle func(*
 	return nil
 }
 
-// interrupted says why the answer was cut short.
-func (a *answering) interrupted() error {
-	switch cause := context.Cause(a.ctx); {
-	case errors.Is(cause, errTimeout):
-		return openai.Failure(http.StatusGatewayTimeout, openai.CodeTimeout, "%v", errTimeout)
-	case cause == nil, errors.Is(cause, ErrShutdown): // without a cause it was the engine that cancelled
-		return openai.Failure(http.StatusServiceUnavailable, openai.CodeShuttingDown, "%v", ErrShutdown)
-	default:
-		return errGone
-	}
-}
-
 // collect sends the answer in one piece.
 func (a *answering) collect() {
 	err := a.each(nil, nil, func(ch *choice, e sched.Event) error {
@@ -185,25 +170,20 @@ func (a *answering) collect() {
 		}
 		return nil
 	})
-	var e *openai.Error
-	switch {
-	case err == nil:
-		account, u := a.account()
-		r := &openai.Routing{RoutingAccount: *account}
-		if a.traced {
-			r.Trace = []openai.TraceToken{}
-		}
-		for _, ch := range a.choices {
-			r.Trace = append(r.Trace, a.trace(ch, ch.traced)...)
-		}
-		a.summarize(account)
-		a.server.write(a.gin, http.StatusOK, a.form.whole(a.choices, u, r))
-	case errors.As(err, &e):
-		a.server.fail(a.gin, e)
-	default:
-		recordOf(a.gin).gone = true
-		a.gin.Abort()
+	if err != nil {
+		a.server.give(a.gin, err)
+		return
 	}
+	account, u := a.account()
+	r := &openai.Routing{RoutingAccount: *account}
+	if a.traced {
+		r.Trace = []openai.TraceToken{}
+	}
+	for _, ch := range a.choices {
+		r.Trace = append(r.Trace, a.trace(ch, ch.traced)...)
+	}
+	a.summarize(account)
+	a.server.write(a.gin, http.StatusOK, a.form.whole(a.choices, u, r))
 }
 
 // summarize writes the account into headers, for those who do not read the body.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -22,6 +23,30 @@ var ErrShutdown = errors.New("the server is shutting down")
 
 // errTimeout is the cause of the request timeout.
 var errTimeout = errors.New("the answer took longer than this server allows")
+
+// errGone says that the client is not there any more.
+var errGone = errors.New("the client has gone")
+
+// interrupted says why a request was cut short whose context is done, or which the engine cancelled: errGone, or an *openai.Error.
+func interrupted(ctx context.Context) error {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errTimeout):
+		return openai.Failure(http.StatusGatewayTimeout, openai.CodeTimeout, "%v", errTimeout)
+	case cause == nil, errors.Is(cause, ErrShutdown): // without a cause it was the engine that cancelled
+		return openai.Failure(http.StatusServiceUnavailable, openai.CodeShuttingDown, "%v", ErrShutdown)
+	default:
+		return errGone
+	}
+}
+
+// stopped is what to tell of err, the error of a call with this context: that the request was cut short, if that is what it says,
+// else otherwise.
+func stopped(ctx context.Context, err error, otherwise *openai.Error) error {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
+		return interrupted(ctx)
+	}
+	return otherwise
+}
 
 // write sends a JSON body.
 func (s *Server) write(c *gin.Context, status int, body any) {
@@ -47,6 +72,17 @@ func (s *Server) fail(c *gin.Context, e *openai.Error) {
 		c.Header("Retry-After", retryLoading)
 	}
 	s.write(c, e.Status, e.Body())
+	c.Abort()
+}
+
+// give sends an error that is an *openai.Error. Otherwise there is nobody to send it to.
+func (s *Server) give(c *gin.Context, err error) {
+	var e *openai.Error
+	if errors.As(err, &e) {
+		s.fail(c, e)
+		return
+	}
+	recordOf(c).gone = true
 	c.Abort()
 }
 

@@ -61,7 +61,7 @@ func (s *Server) actOnModel(c *gin.Context) {
 		act = r.Load
 	}
 	if err := act(c.Request.Context(), t.Name); err != nil {
-		s.fail(c, notMoved(err))
+		s.give(c, stopped(c.Request.Context(), err, notMoved(err)))
 		return
 	}
 	answer := openai.Residence{ID: t.Name, Object: openai.ObjectModel, Loaded: load}
