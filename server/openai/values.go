@@ -18,7 +18,6 @@ func (i *Int) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() != '0' {
 		return typeError(d, "a whole number")
 	}
-	pointer := next(d)
 	t, err := d.ReadToken()
 	if err != nil {
 		return err
@@ -31,9 +30,9 @@ func (i *Int) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	f, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil || math.Abs(f) >= 1<<63:
-		return Invalid(pointer, CodeInvalidValue, "the number is out of range")
+		return Invalid(last(d), CodeInvalidValue, "the number is out of range")
 	case f != math.Trunc(f):
-		return Invalid(pointer, CodeInvalidType, "expected a whole number, found %s", text[:min(len(text), 32)])
+		return Invalid(last(d), CodeInvalidType, "expected a whole number, found %s", text[:min(len(text), 32)])
 	}
 	*i = Int(f)
 	return nil
@@ -158,13 +157,12 @@ func tokenIDs(d *jsontext.Decoder) ([]int32, error) {
 }
 
 func tokenID(d *jsontext.Decoder) (int32, error) {
-	pointer := next(d)
 	var id Int
-	if err := json.UnmarshalDecode(d, &id); err != nil {
+	if err := id.UnmarshalJSONFrom(d); err != nil { // called directly: there may be millions
 		return 0, err
 	}
 	if id < 0 || id > math.MaxInt32 {
-		return 0, Invalid(pointer, CodeInvalidValue, "%d is not a token id", id)
+		return 0, Invalid(last(d), CodeInvalidValue, "%d is not a token id", id)
 	}
 	return int32(id), nil
 }
@@ -199,9 +197,8 @@ func (b *LogitBias) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 			return err
 		}
 		id, kerr := strconv.ParseInt(key.String(), 10, 32)
-		pointer := field(d.StackPointer())
 		if kerr != nil || id < 0 {
-			return Invalid(pointer, CodeInvalidValue, "the key must be a token id")
+			return Invalid(last(d), CodeInvalidValue, "the key must be a token id")
 		}
 		if d.PeekKind() != '0' {
 			return typeError(d, "a number")
@@ -211,7 +208,7 @@ func (b *LogitBias) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 			return err
 		}
 		if v < -100 || v > 100 {
-			return Invalid(pointer, CodeInvalidValue, "%g is outside -100 to 100", v)
+			return Invalid(last(d), CodeInvalidValue, "%g is outside -100 to 100", v)
 		}
 		entries = append(entries, entry{int32(id), float32(v)})
 	}
@@ -238,6 +235,10 @@ func typeError(d *jsontext.Decoder, want string) error {
 	}
 	return wrongType(pointer, want, kindWords[kind])
 }
+
+// last is the place of the value that was read last. To find places takes longer than to read small values, so it is asked where there is
+// something to say.
+func last(d *jsontext.Decoder) string { return field(d.StackPointer()) }
 
 // next names the field that the decoder reads next.
 func next(d *jsontext.Decoder) string {
