@@ -4,7 +4,8 @@ package sched
 // of what they forget they keep the highest generation, and treat anything as old as that, and not live, as over.
 type tombstones struct {
 	generation map[string]uint64 // by request ID, the newest that is over
-	order      []tombstone       // a ring of the last ones
+	order      []tombstone       // a ring of the last ones, when there are as many as capacity
+	capacity   int
 	next       int
 	forgotten  uint64 // highest generation that has left the ring
 }
@@ -15,7 +16,7 @@ type tombstone struct {
 }
 
 func newTombstones(capacity int) *tombstones {
-	return &tombstones{generation: make(map[string]uint64), order: make([]tombstone, 0, capacity)}
+	return &tombstones{generation: make(map[string]uint64), capacity: capacity}
 }
 
 // add records that a request is over.
@@ -24,7 +25,7 @@ func (t *tombstones) add(id string, generation uint64) {
 		return
 	}
 	t.generation[id] = generation
-	if len(t.order) < cap(t.order) {
+	if len(t.order) < t.capacity {
 		t.order = append(t.order, tombstone{id, generation})
 		return
 	}

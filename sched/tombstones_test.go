@@ -29,6 +29,14 @@ func TestTombstones(t *testing.T) {
 	require.Len(t, s.generation, 2)
 }
 
+// Memory is taken as requests end, not for as many as may be remembered.
+func TestTombstonesBegin(t *testing.T) {
+	t.Parallel()
+	s := newTombstones(1 << 50)
+	s.add("a", 1)
+	require.True(t, s.covers("a", 1, false))
+}
+
 // Whatever is forgotten: what is over stays over, what is live stays live, and the memory stays bounded.
 func TestTombstonesProperty(t *testing.T) {
 	t.Parallel()

@@ -219,6 +219,9 @@ func (d *diagnosis) configuration(file string) {
 		return
 	}
 	loader, err := app.NewLoader(cfg, app.Options{Version: version})
+	if err == nil {
+		err = app.CheckFiles(cfg)
+	}
 	if err != nil {
 		d.add("configuration", bad, err.Error(), "")
 		return

@@ -45,6 +45,13 @@ func TestDoctor(t *testing.T) {
 	require.Equal(t, 1, status)
 	require.Contains(t, aside, "there are problems")
 	require.Regexp(t, `(?m)^PROBLEM +configuration +.*models\[0\].path`, out)
+	// What serve reads beside models.
+	for _, missing := range []string{"api_key_file: keys.txt", "tls: {cert: c.pem, key: k.pem}"} {
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "models: [{name: s, path: %s}]\nserver: {%s}\n", small, missing), 0o600))
+		status, out, _ = shell(t, "", "doctor")
+		require.Equal(t, 1, status)
+		require.Regexp(t, `(?m)^PROBLEM +configuration +.*server\.(api_key_file|tls): .*no such file`, out)
+	}
 	status, out, _ = shell(t, "", "doctor", "--library", "/none.so", "-c", file)
 	require.Equal(t, 1, status)
 	require.Contains(t, out, "/none.so")

@@ -60,6 +60,12 @@ func newDoor(cfg *config.Config, next http.Handler) (*door, error) {
 	return d, nil
 }
 
+// CheckFiles reports what is wrong with the files of keys and certificates that a configuration names.
+func CheckFiles(cfg *config.Config) error {
+	_, err := newDoor(cfg, nil)
+	return err
+}
+
 // minKey is the shortest key, in bytes, that is a secret and not a mistake.
 const minKey = 8
 

@@ -138,6 +138,14 @@ func valueAt(location []string, v any) any {
 	return v
 }
 
+// plain is a number as people write it: with an exponent only where it would fill the line.
+func plain(x float64) string {
+	if x < 1e18 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
 // reword says in the words of a person what a keyword of the schema asks for.
 func reword(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
@@ -163,11 +171,11 @@ func reword(k jsonschema.ErrorKind) string {
 	case *kind.Minimum:
 		got, _ := k.Got.Float64()
 		want, _ := k.Want.Float64()
-		return fmt.Sprintf("%v is too small; the least is %v", got, want)
+		return fmt.Sprintf("%s is too small; the least is %s", plain(got), plain(want))
 	case *kind.Maximum:
 		got, _ := k.Got.Float64()
 		want, _ := k.Want.Float64()
-		return fmt.Sprintf("%v is too large; the most is %v", got, want)
+		return fmt.Sprintf("%s is too large; the most is %s", plain(got), plain(want))
 	case *kind.MinItems:
 		return fmt.Sprintf("%d given; at least %d needed", k.Got, k.Want)
 	case *kind.MinLength:
