@@ -123,7 +123,7 @@ func (s *subserver) planAhead(list []*local, budget int) {
 		}
 		spare -= lacking
 		budget -= take
-		l.take, l.device = take, true
+		l.take, l.device, l.read = take, true, true
 		from := l.cache.Length()
 		st.batch.Segments = append(st.batch.Segments, Segment{Tokens: l.tokens[from:reach:reach], Position: from, Pages: l.cache.Pages()})
 		st.picked = append(st.picked, l)

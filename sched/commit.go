@@ -40,11 +40,11 @@ func (s *subserver) commit(l *local, rows []Row, scores []*Score, done *settled)
 	if l.self == 0 {
 		l.written += len(rows)
 		done.tasks = append(done.tasks, task{kind: taskCommit, id: l.id, generation: l.generation,
-			commit: commit{start: start, tokens: tokens, infos: infos}})
+			commit: commit{start: start, tokens: tokens, infos: infos, cached: l.found}})
 		return over
 	}
 	s.peers.send(Message{Kind: Committed, Request: l.id, Generation: l.generation, To: l.spec.Models[0],
-		Start: start, Tokens: tokens, Infos: infos, Anchor: len(l.tokens)})
+		Start: start, Tokens: tokens, Infos: infos, Cached: l.found, Anchor: len(l.tokens)})
 	return over
 }
 

@@ -28,6 +28,8 @@ type local struct {
 	urgent   bool      // waits for no threshold: no token is committed yet, or the extend is under way
 	own      bool      // the last token was written here and is not in the cache: extending it is decode
 	recalled int       // positions found in the cache when it last came to have nothing there
+	found    int       // positions found there before it was first read
+	read     bool      // a step has taken it, be it ahead of need
 	rebuild  int       // positions below this were in the cache once and lost to an eviction
 	since    time.Time // when it came to wait; kept with a maximal wait, or for an observer
 	stepped  bool      // a step has taken it here

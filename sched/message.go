@@ -34,6 +34,7 @@ type Message struct {
 	Anchor     int         // how long the sender's sequence is: an answer need only carry what comes after it
 	Spec       *Spec       // with the first tokens for a peer, and when it asked for a resend from 0: the request's terms
 	Infos      []TokenInfo // Committed: one per token
+	Cached     int         // Committed: positions that the sender found in its KV cache before it first read the request
 	Handoffs   int         // Handoff: handoffs since the last committed token, this one included
 	Discarded  []Discard   // Handoff: tokens thrown away since the last committed token
 	Draft      []Discard   // Handoff: guesses of the tokens that follow, for the receiver to judge
@@ -97,8 +98,8 @@ func (m *Message) check() error {
 	switch {
 	case m.Kind < Admitted || m.Kind > Ahead:
 		return fmt.Errorf("unknown kind %d", m.Kind)
-	case m.Start < 0 || m.Anchor < 0:
-		return fmt.Errorf("negative position: start %d, anchor %d", m.Start, m.Anchor)
+	case m.Start < 0 || m.Anchor < 0 || m.Cached < 0:
+		return fmt.Errorf("negative position: start %d, anchor %d, cached %d", m.Start, m.Anchor, m.Cached)
 	case m.Kind == Committed && len(m.Tokens) != len(m.Infos):
 		return fmt.Errorf("%d tokens with %d accounts", len(m.Tokens), len(m.Infos))
 	case len(m.Draft) > 0 && m.Kind != Handoff:

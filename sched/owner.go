@@ -40,6 +40,7 @@ type commit struct {
 	start  int
 	tokens []int32
 	infos  []TokenInfo
+	cached int // positions that the model had in its KV cache before it first read the request
 }
 
 // commit takes committed tokens and reports whether they end the answer. Commits from one model come in order; those of
@@ -52,6 +53,9 @@ func (o *owner) commit(c commit) (over bool, err error) {
 	for more := true; more; c, more = o.nextEarly() {
 		if c.start < o.position {
 			return false, fmt.Errorf("position %d was committed twice", c.start)
+		}
+		if c.start == o.spec.Prompt {
+			o.stream.cached(c.cached)
 		}
 		for i, token := range c.tokens {
 			if o.add(token, &c.infos[i]) {

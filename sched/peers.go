@@ -107,7 +107,7 @@ func (p *peers) handle(m *Message) {
 	switch m.Kind {
 	case Committed:
 		s.clients.push(task{kind: taskCommit, id: m.Request, generation: m.Generation,
-			commit: commit{start: m.Start, tokens: m.Tokens, infos: m.Infos}})
+			commit: commit{start: m.Start, tokens: m.Tokens, infos: m.Infos, cached: m.Cached}})
 		return
 	case Failed:
 		cause := m.cause

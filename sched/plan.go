@@ -89,7 +89,7 @@ func (s *subserver) pick(l *local) {
 		st.record.Requests, st.record.Lengths = append(st.record.Requests, l.id), append(st.record.Lengths, l.take)
 		st.record.Waits = append(st.record.Waits, Wait{First: l.first(), Time: s.step.now.Sub(l.since)})
 	}
-	l.stepped = true
+	l.stepped, l.read = true, true
 }
 
 // add accounts for one segment.

@@ -19,6 +19,7 @@ func TestPrefixCache(t *testing.T) {
 		}
 		a := l.ask(t, first)
 		require.Equal(t, l.want(t, first), a.Answer)
+		require.Zero(t, a.summary.Cached)
 
 		second := first
 		second.Prompt = append(append(append([]int32(nil), first.Prompt...), a.Tokens...), 9, 8, 7, 6, 5)
@@ -34,6 +35,7 @@ func TestPrefixCache(t *testing.T) {
 		}
 		if off {
 			require.Zero(t, recalled["small"]+recalled["large"])
+			require.Zero(t, b.summary.Cached)
 			require.Equal(t, len(second.Prompt), prefilled["small"])
 			continue
 		}
@@ -45,6 +47,7 @@ func TestPrefixCache(t *testing.T) {
 			require.LessOrEqual(t, recalled[model], 130, model)
 		}
 		require.Equal(t, len(second.Prompt)-recalled["small"], prefilled["small"])
+		require.Equal(t, recalled[[]string{"small", "large"}[b.Infos[0].Model]], b.summary.Cached)
 	}
 }
 
@@ -67,14 +70,19 @@ func TestSharedPrefixUnderEviction(t *testing.T) {
 		require.NoError(t, err)
 		requests, streams = append(requests, r), append(streams, s)
 	}
+	cached := 0
 	for i, s := range streams {
-		require.Equal(t, l.want(t, requests[i]), read(t, s).Answer)
+		a := read(t, s)
+		require.Equal(t, l.want(t, requests[i]), a.Answer)
+		require.LessOrEqual(t, a.summary.Cached, len(requests[i].Prompt)-1, "the last token is always read")
+		cached += a.summary.Cached
 	}
-	recalled, evicted := 0, 0
+	recalled, evicted := 0, 0 // also of what evicted requests had left themselves, which does not count as cached
 	for _, b := range l.journal.batches {
 		recalled += b.Recalled
 		evicted += b.Evicted
 	}
-	require.NotZero(t, recalled)
+	require.NotZero(t, cached)
+	require.Less(t, cached, recalled)
 	require.NotZero(t, evicted)
 }

@@ -53,6 +53,7 @@ type Event struct {
 // Summary is the account of a finished request.
 type Summary struct {
 	Prompt     int            // tokens of the prompt, counted once
+	Cached     int            // those of them that the model that wrote the first token found in its KV cache, where earlier requests had left them
 	Completion int            // committed tokens, a final end-of-sequence token included (as vLLM and llama-server count)
 	Tokens     map[string]int // committed tokens by name of the model that wrote them
 	Discarded  int            // tokens sampled and thrown away

@@ -42,6 +42,9 @@ func (s *subserver) makeRoom(l *local, empty bool) bool {
 func (s *subserver) recall(l *local) {
 	if !s.engine.options.NoPrefixCache {
 		l.recalled = s.pool.Match(l.cache, l.tokens[:len(l.tokens)-1])
+		if !l.read {
+			l.found = l.recalled
+		}
 	}
 }
 

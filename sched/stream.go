@@ -22,6 +22,7 @@ type Stream struct {
 type account struct {
 	models     []string
 	tokens     []int // [models] committed tokens
+	cached     int   // of the prompt
 	completion int
 	discarded  int
 	drafted    int
@@ -76,6 +77,7 @@ func (s *Stream) Summary() Summary {
 	defer s.mu.Unlock()
 	a := &s.account
 	sum := a.fixed
+	sum.Cached = a.cached
 	sum.Completion, sum.Discarded, sum.Handoffs = a.completion, a.discarded, a.handoffs
 	sum.Drafted, sum.Accepted = a.drafted, a.accepted
 	sum.Tokens = make(map[string]int, len(a.models))
@@ -118,6 +120,13 @@ func (s *Stream) count(info *TokenInfo) {
 			s.account.drafted++
 		}
 	}
+	s.mu.Unlock()
+}
+
+// cached notes how much of the prompt was not read.
+func (s *Stream) cached(positions int) {
+	s.mu.Lock()
+	s.account.cached = positions
 	s.mu.Unlock()
 }
 

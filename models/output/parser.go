@@ -34,6 +34,8 @@ type Parser struct {
 	at      place
 	think   bool   // thoughts may begin
 	held    string // not yet taken apart
+	added   int    // bytes of text so far
+	shut    int    // of them, those up to the end of the thoughts
 	thought bool   // some thoughts are out
 	space   string // line breaks that show only if more thoughts follow
 	trim    bool   // white space that comes next is between thoughts, calls and content
@@ -60,10 +62,19 @@ func (s Style) Parser(t Thinking, tools []string) *Parser {
 // Called reports whether a call has begun.
 func (p *Parser) Called() bool { return p.calls > 0 }
 
+// Thoughts is how many bytes of the text so far are thoughts, or marks around them, and whether there will be no more.
+func (p *Parser) Thoughts() (bytes int, over bool) {
+	if p.at == inThoughts {
+		return p.added, false
+	}
+	return p.shut, p.at != atStart || !p.think
+}
+
 // Add takes more of the text and returns what is certain now. The result is used again by the next call.
 func (p *Parser) Add(text string) []Delta {
 	p.out = p.out[:0]
 	p.held += text
+	p.added += len(text)
 	for p.held != "" && p.step(false) {
 	}
 	return p.out
@@ -137,6 +148,7 @@ func (p *Parser) thoughts(end bool) bool {
 	if found {
 		p.think1(before)
 		p.space, p.think = "", false
+		p.shut = p.added - len(after)
 		p.at, p.held, p.trim = atStart, after, true
 		return true
 	}

@@ -29,10 +29,17 @@ func (a *answering) account() (*openai.RoutingAccount, openai.Usage) {
 		}
 		if ch.index%c.each == 0 { // a prompt counts once
 			u.PromptTokens += sum.Prompt
+			u.PromptTokensDetails.CachedTokens += sum.Cached
 		}
 		u.CompletionTokens += sum.Completion
 	}
 	u.TotalTokens = u.PromptTokens + u.CompletionTokens
+	if c.thoughts != nil {
+		u.CompletionTokensDetails = &openai.CompletionTokensDetails{}
+		for _, ch := range a.choices {
+			u.CompletionTokensDetails.ReasoningTokens += ch.thoughts.tokens
+		}
+	}
 	if c.traced {
 		seed := int64(c.seed)
 		r.Seed = &seed

@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -61,6 +59,9 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 		if call.parser != nil {
 			ch.parser = call.parser()
 		}
+		if call.thoughts != nil {
+			ch.thoughts = call.thoughts()
+		}
 		a.choices = append(a.choices, ch)
 	}
 	wait := a.merge()
@@ -74,21 +75,20 @@ func (s *Server) answer(c *gin.Context, e Engine, call *call) {
 	recordOf(c).details = a.describe()
 }
 
-// client says who asks, so that one does not crowd out another: by key where one is given, otherwise by address.
-func client(c *gin.Context) string {
-	if key := Key(c.Request); key != "" {
-		sum := sha256.Sum256([]byte(key)) // the key itself is nobody's business
-		return hex.EncodeToString(sum[:])
-	}
-	return c.RemoteIP()
+// clientKey is where a context has who asks.
+type clientKey struct{}
+
+// WithClient names who asks, where that is known better than by the address that a request comes from.
+func WithClient(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, clientKey{}, name)
 }
 
-// Key is the API key that a request gives, as Authorization: Bearer KEY or as X-API-Key: KEY; "": none.
-func Key(r *http.Request) string {
-	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return strings.TrimSpace(token)
+// client says who asks, so that one does not crowd out another.
+func client(c *gin.Context) string {
+	if name, ok := c.Request.Context().Value(clientKey{}).(string); ok {
+		return name
 	}
-	return r.Header.Get("X-API-Key")
+	return c.RemoteIP()
 }
 
 // merge reads all choices into one channel, which is closed when all have ended or the context is done. wait returns
@@ -145,6 +145,9 @@ func (a *answering) each(tick <-chan time.Time, ping func() error, handle func(*
 			}
 			if a.first.IsZero() && len(p.event.Tokens) > 0 {
 				a.first = time.Now()
+			}
+			if t := p.choice.thoughts; t != nil {
+				t.add(p.event)
 			}
 			if err := handle(p.choice, p.event); err != nil {
 				return err

@@ -61,6 +61,7 @@ func (s *Server) chatCompletions(c *gin.Context) {
 			}
 			call.parser = func() *output.Parser { return style.Parser(thinking, names) }
 		}
+		call.thoughts = func() *thoughts { return &thoughts{parser: style.Parser(thinking, nil)} }
 		call.form = &chatForm{head: call.head("chatcmpl-"), text: t.Text, logprobs: r.Logprobs, top: top, withUsage: call.withUsage}
 		return call, nil
 	})

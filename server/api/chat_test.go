@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tokenrouter/tokenrouter/models/output"
 	"github.com/tokenrouter/tokenrouter/sched"
 )
 
@@ -32,7 +34,7 @@ func story() *script {
 			{Tokens: []sched.Token{end}, Finish: sched.FinishStop},
 		},
 		summary: sched.Summary{
-			Prompt: 3, Completion: 4, Tokens: map[string]int{"small": 2, "large": 2}, Discarded: 1, Handoffs: 1,
+			Prompt: 3, Cached: 2, Completion: 4, Tokens: map[string]int{"small": 2, "large": 2}, Discarded: 1, Handoffs: 1,
 			Route: "pair", Algorithm: "r-stitch",
 		},
 	}
@@ -59,7 +61,8 @@ func settled(text string) string {
 const (
 	chatHead   = `{"id":"CHAT","object":"chat.completion","created":0,"model":"pair","system_fingerprint":"fp_pair",`
 	chunkHead  = `{"id":"CHAT","object":"chat.completion.chunk","created":0,"model":"pair","system_fingerprint":"fp_pair",`
-	storyUsage = `{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`
+	textUsage  = `{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":2}}`
+	chatUsage  = `{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":2},"completion_tokens_details":{"reasoning_tokens":0}}`
 	storyRoute = `{"route":"pair","algorithm":"r-stitch","tokens":{"large":2,"small":2},"discarded":1,"handoffs":1}`
 	// Normalized: 0.25 and 2 nats of the ln 500 = 6.2146 nats that the test's vocabulary can have.
 	storySeed = `{"route":"pair","algorithm":"r-stitch","tokens":{"large":2,"small":2},"discarded":1,"handoffs":1,"seed":0,`
@@ -81,11 +84,11 @@ const (
 func TestChat(t *testing.T) {
 	for _, c := range []struct{ name, members, want string }{
 		{"plain", "", chatHead + `"choices":[{"index":0,"message":{"role":"assistant","content":"aé","refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
-			`"usage":` + storyUsage + `,"routing":` + storyRoute + `}`},
+			`"usage":` + chatUsage + `,"routing":` + storyRoute + `}`},
 		{"log-probabilities", `"logprobs":true,"top_logprobs":2`, chatHead + `"choices":[{"index":0,"message":{"role":"assistant","content":"aé","refusal":null},` +
-			`"logprobs":{"content":[` + aLogprob + `,` + eLogprobs + `],"refusal":null},"finish_reason":"stop"}],"usage":` + storyUsage + `,"routing":` + storyRoute + `}`},
+			`"logprobs":{"content":[` + aLogprob + `,` + eLogprobs + `],"refusal":null},"finish_reason":"stop"}],"usage":` + chatUsage + `,"routing":` + storyRoute + `}`},
 		{"trace", `"routing":{"trace":true}`, chatHead + `"choices":[{"index":0,"message":{"role":"assistant","content":"aé","refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
-			`"usage":` + storyUsage + `,"routing":` + storyTrace + `}`},
+			`"usage":` + chatUsage + `,"routing":` + storyTrace + `}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, body := newSite(t, story(), nil).post(t, "/v1/chat/completions", chatBody("pair", c.members))
@@ -148,7 +151,7 @@ func TestChatStream(t *testing.T) {
 			chunkHead + content("a", "null") + `,"usage":null,"routing":{"trace":[` + aTrace + `]}}`,
 			chunkHead + content("é", "null") + `,"usage":null,"routing":{"trace":[` + eTrace + `]}}`,
 			chunkHead + finish + `,"usage":null,"routing":` + storySeed + `"trace":[` + endTrace + `]}}`,
-			chunkHead + `"choices":[],"usage":` + storyUsage + `}`,
+			chunkHead + `"choices":[],"usage":` + chatUsage + `}`,
 			"[DONE]",
 		}},
 		{"log-probabilities", `,"logprobs":true,"top_logprobs":2`, []string{
@@ -185,6 +188,42 @@ func unique(body string) []string {
 		}
 	}
 	return out
+}
+
+// Tokens of thoughts are counted, with their marks, whole or streamed, and the prompt once.
+func TestUsageOfThoughts(t *testing.T) {
+	text := theText
+	text.style = output.Style{Reasoning: true}
+	say := func(pieces ...string) *script {
+		s := &script{summary: sched.Summary{Prompt: 10, Cached: 8, Completion: len(pieces) + 1}}
+		for _, p := range pieces {
+			s.events = append(s.events, sched.Event{Text: p, Tokens: []sched.Token{token(7, p, 0, -1)}})
+		}
+		end := token(2, "<|2|>", 0, -1)
+		end.End = true
+		s.events = append(s.events, sched.Event{Tokens: []sched.Token{end}, Finish: sched.FinishStop})
+		return s
+	}
+	for _, c := range []struct {
+		script *script
+		want   int
+	}{
+		{say("<think>", "\n", "a", "b ", "</think>", "\n\n", "c"), 5},
+		{say("<thi", "nk>", "a", "</", "think>b", "c"), 5},
+		{say("<th", "ey are", " 3"), 0},
+		{say("<think>", "cut", " off", "</th"), 4},
+	} {
+		for _, members := range []string{`"n":2`, `"n":2,"stream":true,"stream_options":{"include_usage":true}`} {
+			site := newSite(t, c.script, nil)
+			all := targets()
+			all[0].Text = text
+			site.api.Ready(all, c.script)
+			_, body := site.post(t, "/v1/chat/completions", chatBody("pair", members))
+			completion := 2 * c.script.summary.Completion
+			require.Contains(t, body, fmt.Sprintf(`"usage":{"prompt_tokens":10,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":8},`+
+				`"completion_tokens_details":{"reasoning_tokens":%d}}`, completion, 10+completion, 2*c.want))
+		}
+	}
 }
 
 // The tokens of a stop string are counted, but neither shown nor among the log-probabilities.

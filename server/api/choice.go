@@ -15,6 +15,8 @@ type choice struct {
 	finish string         // "" until it is over
 	parser *output.Parser // nil: all text is content
 
+	thoughts *thoughts // nil: they are not told apart
+
 	text    strings.Builder // the answer so far, when it is sent in one piece
 	tokens  []sched.Token   // shown tokens, when log-probabilities are sent in one piece
 	traced  []sched.Token   // all tokens, when a trace is sent in one piece

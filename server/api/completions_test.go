@@ -15,9 +15,9 @@ const (
 
 func TestCompletion(t *testing.T) {
 	for _, c := range []struct{ name, members, want string }{
-		{"plain", "", textHead + `"choices":[{"text":"aé","index":0,"logprobs":null,"finish_reason":"stop"}],"usage":` + storyUsage + `,"routing":` + storyRoute + `}`},
-		{"log-probabilities", `"logprobs":2`, textHead + `"choices":[{"text":"aé","index":0,"logprobs":` + storyLogprobs + `,"finish_reason":"stop"}],"usage":` + storyUsage + `,"routing":` + storyRoute + `}`},
-		{"trace", `"routing":{"trace":true}`, textHead + `"choices":[{"text":"aé","index":0,"logprobs":null,"finish_reason":"stop"}],"usage":` + storyUsage + `,"routing":` + storyTrace + `}`},
+		{"plain", "", textHead + `"choices":[{"text":"aé","index":0,"logprobs":null,"finish_reason":"stop"}],"usage":` + textUsage + `,"routing":` + storyRoute + `}`},
+		{"log-probabilities", `"logprobs":2`, textHead + `"choices":[{"text":"aé","index":0,"logprobs":` + storyLogprobs + `,"finish_reason":"stop"}],"usage":` + textUsage + `,"routing":` + storyRoute + `}`},
+		{"trace", `"routing":{"trace":true}`, textHead + `"choices":[{"text":"aé","index":0,"logprobs":null,"finish_reason":"stop"}],"usage":` + textUsage + `,"routing":` + storyTrace + `}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, body := newSite(t, story(), nil).post(t, "/v1/completions", completionBody("pair", c.members))
@@ -38,7 +38,7 @@ func TestCompletionStream(t *testing.T) {
 		textHead + `"choices":[{"text":"é","index":0,"logprobs":{"text_offset":[1,2],"token_logprobs":[-0.5,-1],"tokens":["bytes:\\xc3","bytes:\\xa9"],` +
 			`"top_logprobs":[{"bytes:\\xa9":-2,"bytes:\\xc3":-0.5},{"b":-3,"bytes:\\xa9":-1}]},"finish_reason":null}],"usage":null}`,
 		textHead + `"choices":[{"text":"","index":0,"logprobs":null,"finish_reason":"stop"}],"usage":null,"routing":` + storyRoute + `}`,
-		textHead + `"choices":[],"usage":` + storyUsage + `}`,
+		textHead + `"choices":[],"usage":` + textUsage + `}`,
 		"[DONE]",
 	}, got)
 }
@@ -49,7 +49,7 @@ func TestSeveralPrompts(t *testing.T) {
 	site := newSite(t, s, nil)
 	_, body := site.post(t, "/v1/completions", `{"model":"pair","prompt":["a","b"]}`)
 	require.JSONEq(t, textHead+`"choices":[{"text":"aé","index":0,"logprobs":null,"finish_reason":"stop"},{"text":"aé","index":1,"logprobs":null,"finish_reason":"stop"}],`+
-		`"usage":{"prompt_tokens":6,"completion_tokens":8,"total_tokens":14},`+
+		`"usage":{"prompt_tokens":6,"completion_tokens":8,"total_tokens":14,"prompt_tokens_details":{"cached_tokens":4}},`+
 		`"routing":{"route":"pair","algorithm":"r-stitch","tokens":{"large":4,"small":4},"discarded":2,"handoffs":2}}`, settled(body))
 	require.Equal(t, []int32{16 + 'a'}, s.requests[0].Prompt)
 	require.Equal(t, []int32{16 + 'b'}, s.requests[1].Prompt)

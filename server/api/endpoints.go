@@ -77,6 +77,7 @@ type call struct {
 	param    string          // the field that the prompts came in
 	form     form
 	parser   func() *output.Parser // of a choice; nil: all of its text is content
+	thoughts func() *thoughts      // of a choice; nil: they are not told apart
 	created  time.Time
 	seed     uint64
 

@@ -28,7 +28,7 @@ type record struct {
 func (r *record) failed(e *openai.Error) { r.err = e }
 
 // frequent are the paths that probes, scrapers and the web page ask for again and again.
-var frequent = []string{"/healthz", "/readyz", "/metrics", "/v1/routes", "/", web.Prefix + "*file"}
+var frequent = []string{"/healthz", "/readyz", "/health", "/metrics", "/v1/routes", "/", web.Prefix + "*file"}
 
 const recordKey = "tokenrouter/record"
 

@@ -93,6 +93,7 @@ func New(o Options) *Server {
 		g.Handle(method, web.Prefix+"*file", page)
 		g.Handle(method, "/healthz", s.healthz)
 		g.Handle(method, "/readyz", s.readyz)
+		g.Handle(method, "/health", s.health)
 	}
 	if o.Metrics != nil {
 		g.GET("/metrics", gin.WrapH(o.Metrics))

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/tls"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,10 +108,14 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		turnAway(w, http.StatusForbidden, openai.CodeForbiddenOrigin, err.Error())
 		return
 	}
-	if !public(r) && !d.admits(r) {
+	client, admitted := d.admits(r)
+	if !admitted && !public(r) {
 		f.log.Warn().Str("path", r.URL.Path[:min(len(r.URL.Path), 100)]).Str("client", r.RemoteAddr).Msg("request without a valid API key refused")
 		refuse(w)
 		return
+	}
+	if client != "" {
+		r = r.WithContext(api.WithClient(r.Context(), client))
 	}
 	d.next.ServeHTTP(w, r)
 }
@@ -129,19 +134,31 @@ func public(r *http.Request) bool {
 		return false
 	}
 	path := r.URL.Path
-	return path == "/healthz" || path == "/readyz" || path == "/" || strings.HasPrefix(path, "/web/")
+	return slices.Contains([]string{"/healthz", "/readyz", "/health", "/"}, path) || strings.HasPrefix(path, "/web/")
 }
 
-// admits reports whether a request carries a key, where one is wanted.
-func (d *door) admits(r *http.Request) bool {
+// admits reports whether a request carries a key, where one is wanted, and whose it is: a name made of the key's digest. Where none is
+// wanted a key says nothing: anybody can make up as many as they like.
+func (d *door) admits(r *http.Request) (client string, ok bool) {
 	if len(d.keys) == 0 {
-		return true
+		return "", true
 	}
-	got, found := sha256.Sum256([]byte(api.Key(r))), 0
+	got, found := sha256.Sum256([]byte(keyOf(r))), 0
 	for _, k := range d.keys { // all of them, so that the time says nothing of which one
 		found |= subtle.ConstantTimeCompare(got[:], k[:])
 	}
-	return found == 1
+	if found == 0 {
+		return "", false
+	}
+	return hex.EncodeToString(got[:]), true
+}
+
+// keyOf is the API key that a request gives, as Authorization: Bearer KEY or as X-API-Key: KEY; "": none.
+func keyOf(r *http.Request) string {
+	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	return r.Header.Get("X-API-Key")
 }
 
 func refuse(w http.ResponseWriter) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -12,12 +13,17 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tokenrouter/tokenrouter/internal/tinygguf"
+	"github.com/tokenrouter/tokenrouter/models"
+	"github.com/tokenrouter/tokenrouter/sched"
+	"github.com/tokenrouter/tokenrouter/server/api"
 	"github.com/tokenrouter/tokenrouter/server/config"
 )
 
@@ -65,6 +71,7 @@ func TestAPIKeys(t *testing.T) {
 		{"GET", "/v1/../healthz", nil, 401},
 		{"GET", "/healthz", nil, 200},
 		{"HEAD", "/readyz", nil, 200},
+		{"GET", "/health", nil, 200},
 		{"GET", "/", nil, 200},
 		{"GET", "/web/page.js", nil, 200},
 		{"POST", "/", nil, 401},
@@ -77,6 +84,48 @@ func TestAPIKeys(t *testing.T) {
 		}
 	}
 	require.Equal(t, 200, ask(doorOf(t, "{}"), "GET", "/v1/models").Code, "without keys everybody is let in")
+}
+
+// asked is an engine that remembers who asked.
+type asked struct {
+	instant
+	clients []string
+}
+
+func (a *asked) Submit(_ context.Context, r sched.Request) (api.Stream, error) {
+	a.clients = append(a.clients, r.Client)
+	return &nothing{}, nil
+}
+
+// Where keys are wanted, clients are told apart by them, and else by their addresses: nobody passes as several by making keys up.
+func TestClients(t *testing.T) {
+	m, err := models.Open(tinygguf.Temp(t, tinygguf.Options{}))
+	require.NoError(t, err)
+	clients := func(server string, headers ...[2]string) []string {
+		e := &asked{}
+		a := api.New(api.Options{Log: zerolog.Nop()})
+		a.Ready([]api.Target{{Name: "m", Algorithm: "single", Models: []string{"m"}, Context: 512, Vocab: m.Tokenizer().VocabSize(), Text: textOf(m)}}, e)
+		d, err := newDoor(parse(t, "models: [{name: a, path: a.gguf}]\nserver: "+server), a)
+		require.NoError(t, err)
+		f := &front{log: zerolog.Nop()}
+		f.door.Store(d)
+		for _, header := range headers {
+			q := httptest.NewRequest(http.MethodPost, "/v1/completions", strings.NewReader(`{"model":"m","prompt":"a"}`))
+			q.Header.Set(header[0], header[1])
+			w := httptest.NewRecorder()
+			f.ServeHTTP(w, q)
+			require.Equal(t, 200, w.Code, w.Body.String())
+		}
+		return e.clients
+	}
+	keys := [][2]string{{"Authorization", "Bearer secret-one"}, {"X-API-Key", "secret-one"}, {"Authorization", "Bearer secret-two"}}
+	who := clients("{api_keys: [secret-one, secret-two]}", keys...)
+	require.Equal(t, who[0], who[1])
+	require.NotEqual(t, who[1], who[2])
+	for _, name := range who {
+		require.NotContains(t, name, "secret")
+	}
+	require.Equal(t, []string{"192.0.2.1", "192.0.2.1", "192.0.2.1"}, clients("{}", keys...), "where httptest's requests come from")
 }
 
 func TestCORS(t *testing.T) {

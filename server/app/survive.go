@@ -80,6 +80,9 @@ func (s *survivor) Summary() sched.Summary {
 	for name, n := range now.Tokens {
 		sum.Tokens[name] += n
 	}
+	if sum.Completion == 0 { // nobody has told
+		sum.Cached = now.Cached
+	}
 	sum.Completion += now.Completion
 	sum.Discarded += now.Discarded
 	sum.Lost = s.failed

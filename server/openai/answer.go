@@ -21,6 +21,19 @@ type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	TotalTokens      int `json:"total_tokens"`
+
+	PromptTokensDetails     PromptTokensDetails      `json:"prompt_tokens_details"`
+	CompletionTokensDetails *CompletionTokensDetails `json:"completion_tokens_details,omitzero"` // of chats
+}
+
+// PromptTokensDetails says how much of the prompts was not read.
+type PromptTokensDetails struct {
+	CachedTokens int `json:"cached_tokens"` // earlier requests had left them in the KV cache of the model that wrote the first token
+}
+
+// CompletionTokensDetails says what the tokens of the answers were for.
+type CompletionTokensDetails struct {
+	ReasoningTokens int `json:"reasoning_tokens"` // of thoughts, and of the marks around them
 }
 
 // Head are the fields at the top of every answer and chunk.

@@ -28,7 +28,7 @@ func TestShapes(t *testing.T) {
 		{
 			ChatCompletion{Head: head, Choices: []ChatChoice{{Message: ChatMessage{Role: "assistant", Content: &angled}, FinishReason: "stop"}}},
 			headText + `"choices":[{"index":0,"message":{"role":"assistant","content":"<hi>","refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
-				`"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0},"routing":null}`,
+				`"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0}},"routing":null}`,
 		},
 		{
 			ChatChunk{Head: head, Choices: []ChatDelta{{Delta: Delta{Role: "assistant", Content: &empty}}}},
@@ -43,8 +43,8 @@ func TestShapes(t *testing.T) {
 			headText + `"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}`,
 		},
 		{
-			ChatChunk{Head: head, Usage: &OptUsage{&Usage{1, 2, 3}}},
-			headText + `"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`,
+			ChatChunk{Head: head, Usage: &OptUsage{&Usage{PromptTokens: 1, CompletionTokens: 2, TotalTokens: 3}}},
+			headText + `"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"prompt_tokens_details":{"cached_tokens":0}}}`,
 		},
 		{
 			ChatLogprobs{Content: []ChatLogprob{{TokenLogprob{"a", -0.5, []int{97}}, nil}}},

@@ -56,6 +56,7 @@ var operations = map[string]operation{
 	"/apply-template": {method: "post", summary: "A conversation as the model reads it", request: TemplateRequest{}, answer: TemplateAnswer{}, busy: true},
 	"/healthz":        {method: "get", summary: "Whether the process lives", answer: struct{}{}, probe: true},
 	"/readyz":         {method: "get", summary: "Whether requests are answered", answer: struct{}{}, probe: true, busy: true},
+	"/health":         {method: "get", summary: "The same as /readyz", answer: struct{}{}, probe: true, busy: true},
 	"/openapi.json":   {method: "get", summary: "This document", answer: struct{}{}},
 }
 

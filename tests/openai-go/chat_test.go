@@ -25,6 +25,9 @@ func TestModels(t *testing.T) {
 	m, err := c.Models.Get(t.Context(), demo)
 	require.NoError(t, err)
 	require.Equal(t, demo, m.ID)
+	large, err := c.Models.Get(t.Context(), demoLarge)
+	require.NoError(t, err)
+	require.Equal(t, demoLarge, large.ID)
 	require.NotEmpty(t, m.OwnedBy)
 	length, err := strconv.Atoi(m.JSON.ExtraFields["context_length"].Raw())
 	require.NoError(t, err)
@@ -156,6 +159,31 @@ func TestLogprobsAndBias(t *testing.T) {
 	biased, err := client().Chat.Completions.New(t.Context(), p)
 	require.NoError(t, err)
 	require.NotEqual(t, trace[0].Token, biased.Choices[0].Logprobs.Content[0].Token)
+}
+
+// What of a prompt was read before is counted as cached, in whole pages of 32 tokens; the last token is always read again.
+func TestCachedTokens(t *testing.T) {
+	usage := func(model, suffix string) openai.CompletionUsage {
+		p := ask(model, strings.Repeat("Sam has 3 apples and buys 4 more. ", 6)+suffix)
+		p.MaxCompletionTokens = openai.Int(1)
+		answer, err := client().Chat.Completions.New(t.Context(), p)
+		require.NoError(t, err)
+		require.Zero(t, answer.Usage.CompletionTokensDetails.ReasoningTokens)
+		return answer.Usage
+	}
+	for _, model := range []string{demoSmall, demo} {
+		first := usage(model, "How many?")
+		require.Greater(t, first.PromptTokens, int64(64))
+		again := usage(model, "How many?")
+		require.Equal(t, first.PromptTokens, again.PromptTokens)
+		require.Equal(t, (again.PromptTokens-1)/32*32, again.PromptTokensDetails.CachedTokens)
+		other := usage(model, "What is 7 plus 9?")
+		require.Positive(t, other.PromptTokensDetails.CachedTokens)
+		require.Less(t, other.PromptTokensDetails.CachedTokens, other.PromptTokens)
+	}
+	fresh, err := client().Completions.New(t.Context(), complete(text("A prompt that nobody has asked before, which is longer than a page: one, two, three, four, five, six, seven.")))
+	require.NoError(t, err)
+	require.Zero(t, fresh.Usage.PromptTokensDetails.CachedTokens)
 }
 
 // The stream, put together by the client's own means, is the answer.

@@ -76,6 +76,28 @@ func TestRefusedCompletions(t *testing.T) {
 	}
 }
 
+// What ends an answer in the middle of its stream is an error to the client: here the server, which lets answers go on for no time after
+// it was told to end.
+func TestErrorInAStream(t *testing.T) {
+	models, routes := pair()
+	s, err := start(t.TempDir(), object{"models": models, "routes": routes, "server": object{"shutdown_timeout": "1ms"}})
+	require.NoError(t, err)
+	p := ask(demo, problem)
+	p.N, p.MaxCompletionTokens = openai.Int(128), openai.Int(400)
+	p.SetExtraFields(map[string]any{"ignore_eos": true})
+	stream := clientOf(s.address).Chat.Completions.NewStreaming(t.Context(), p)
+	said := false
+	for !said && stream.Next() {
+		choices := stream.Current().Choices
+		said = len(choices) > 0 && choices[0].Delta.Content != ""
+	}
+	require.True(t, said)
+	require.NoError(t, s.stop())
+	for stream.Next() { // what was on its way
+	}
+	require.ErrorContains(t, stream.Err(), "the server is shutting down")
+}
+
 func requireRefused(t *testing.T, err error, status int, param, code string) {
 	t.Helper()
 	var refusal *openai.Error

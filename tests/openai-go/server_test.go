@@ -22,7 +22,7 @@ import (
 
 // The built-in pair as a route: word problems, and nothing else.
 const (
-	demo, demoSmall, demoLarge = "demo", "demo-small", "demo-large"
+	demo, demoSmall, demoLarge = "demo", "demo-small", "built-in/demo-large" // names may have slashes
 	problem                    = "What is 412 minus 87?"
 	right                      = "325" // 412 - 87
 )
@@ -54,87 +54,120 @@ func serve(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	configuration, err := write(dir)
+	s, err := start(dir, whole())
 	if err != nil {
 		return 1, err
+	}
+	address = s.address
+	code = m.Run()
+	return code, s.stop()
+}
+
+// server is a running one.
+type server struct {
+	address string
+	log     string
+	process *os.Process
+	ended   chan error
+}
+
+// start runs a server with a configuration until its models are loaded. What it writes lies in a directory.
+func start(dir string, configuration object) (*server, error) {
+	address, err := free()
+	if err != nil {
+		return nil, err
+	}
+	settings, _ := configuration["server"].(object)
+	if settings == nil {
+		settings = object{}
+		configuration["server"] = settings
+	}
+	settings["listen"] = address
+	text, err := json.Marshal(configuration) // JSON is YAML
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return nil, err
 	}
 	log, err := os.Create(filepath.Join(dir, "server.log"))
 	if err != nil {
-		return 1, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	cmd := exec.Command("../../bin/tokenrouter", "serve", "--config", configuration)
+	cmd := exec.Command("../../bin/tokenrouter", "serve", "--config", path)
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		return 1, fmt.Errorf("%w; build it with: make build", err)
+	if err := errors.Join(cmd.Start(), log.Close()); err != nil {
+		return nil, fmt.Errorf("%w; build it with: make build", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	said := func(err error) error {
-		text, readErr := os.ReadFile(log.Name())
-		return errors.Join(fmt.Errorf("the server: %w\n%s", err, text), readErr)
+	s := &server{address: address, log: log.Name(), process: cmd.Process, ended: make(chan error, 1)}
+	go func() { s.ended <- cmd.Wait() }()
+	if err := s.ready(); err != nil {
+		return nil, s.said(errors.Join(err, s.process.Kill()))
 	}
-	if err := ready(ended); err != nil {
-		return 1, said(errors.Join(err, cmd.Process.Kill()))
-	}
-	code = m.Run()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return 1, said(err)
-	}
-	if err := <-ended; err != nil {
-		return 1, said(err)
-	}
-	return code, nil
+	return s, nil
 }
 
-// write writes the configuration: the pair that is built in, and the real one where its files are. JSON is YAML.
-func write(dir string) (path string, err error) {
+// stop tells a server to end, which must end well.
+func (s *server) stop() error {
+	if err := s.process.Signal(syscall.SIGTERM); err != nil {
+		return s.said(err)
+	}
+	if err := <-s.ended; err != nil {
+		return s.said(err)
+	}
+	return nil
+}
+
+func (s *server) said(err error) error {
+	text, readErr := os.ReadFile(s.log)
+	return errors.Join(fmt.Errorf("the server: %w\n%s", err, text), readErr)
+}
+
+// free is an address that nobody listens at.
+func free() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	address = l.Addr().String()
-	if err := l.Close(); err != nil {
-		return "", err
-	}
-	type object map[string]any
-	names := []object{{"name": demoSmall, "path": "catalogue:demo-small"}, {"name": demoLarge, "path": "catalogue:demo-large"}}
-	routes := []object{{"name": demo, "algorithm": "r-stitch", "models": []string{demoSmall, demoLarge}, "threshold": 0.025}}
+	return l.Addr().String(), l.Close()
+}
+
+type object map[string]any
+
+// pair is the models that are built in, and their route.
+func pair() (models, routes []object) {
+	return []object{{"name": demoSmall, "path": "catalogue:demo-small"}, {"name": demoLarge, "path": "catalogue:demo-large"}},
+		[]object{{"name": demo, "algorithm": "r-stitch", "models": []string{demoSmall, demoLarge}, "threshold": 0.025}}
+}
+
+// whole is the configuration of the tests: the pair that is built in, and the real one where its files are.
+func whole() object {
+	models, routes := pair()
 	directory := os.Getenv("TOKENROUTER_MODELS")
-	haveReal = directory != ""
-	var pair []string
+	var coders []string
+	var real []object
 	for _, size := range []string{"0.5b", "1.5b"} {
 		file := filepath.Join(directory, fmt.Sprintf(files, size))
-		if _, err := os.Stat(file); err != nil {
-			haveReal = false
+		if _, err := os.Stat(file); directory == "" || err != nil {
+			return object{"models": models, "routes": routes}
 		}
-		pair = append(pair, coder+"-"+size)
-		if haveReal {
-			names = append(names, object{"name": coder + "-" + size, "path": file, "context": 2048})
-		}
+		coders = append(coders, coder+"-"+size)
+		real = append(real, object{"name": coder + "-" + size, "path": file, "context": 2048})
 	}
-	if haveReal {
-		routes = append(routes, object{"name": coder, "algorithm": "r-stitch", "models": pair, "threshold": 0.1})
-	} else {
-		names = names[:2]
-	}
-	text, err := json.Marshal(object{"models": names, "routes": routes, "server": object{"listen": address}})
-	if err != nil {
-		return "", err
-	}
-	path = filepath.Join(dir, "config.yaml")
-	return path, os.WriteFile(path, text, 0o600)
+	haveReal = true
+	return object{"models": append(models, real...), "routes": append(routes, object{"name": coder, "algorithm": "r-stitch", "models": coders, "threshold": 0.1})}
 }
 
 // ready waits until the models are loaded.
-func ready(ended <-chan error) error {
+func (s *server) ready() error {
 	for range 3000 {
 		select {
-		case err := <-ended:
+		case err := <-s.ended:
 			return errors.Join(errors.New("ended before it was ready"), err)
 		case <-time.After(100 * time.Millisecond):
 		}
-		if r, err := http.Get("http://" + address + "/readyz"); err == nil {
+		if r, err := http.Get("http://" + s.address + "/health"); err == nil {
 			if err := r.Body.Close(); err != nil {
 				return err
 			}
@@ -147,7 +180,9 @@ func ready(ended <-chan error) error {
 }
 
 // client has nothing set but the address; a test must see the first answer, so nothing is tried again.
-func client(more ...option.RequestOption) *openai.Client {
+func client(more ...option.RequestOption) *openai.Client { return clientOf(address, more...) }
+
+func clientOf(address string, more ...option.RequestOption) *openai.Client {
 	c := openai.NewClient(append([]option.RequestOption{option.WithBaseURL("http://" + address + "/v1"), option.WithAPIKey("any"), option.WithMaxRetries(0)}, more...)...)
 	return &c
 }
