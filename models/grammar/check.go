@@ -4,7 +4,7 @@ import "slices"
 
 // finish drops what leads nowhere, marks what the machine wants to know, and reports what it could not run.
 func (b *builder) finish(start int32) error {
-	if len(b.nodes) > maxNodes {
+	if b.full() {
 		return errTooLarge
 	}
 	if !b.prune(start) {

@@ -171,9 +171,6 @@ func escaped(r rune) string {
 	return string(r)
 }
 
-// equal reports whether two values are the same to JSON schema.
-func equal(a, b any) bool { return canonical(a) == canonical(b) }
-
 // canonical is a text that only equal values share: members sorted, numbers by their value.
 func canonical(v any) string {
 	switch v := v.(type) {

@@ -1,6 +1,8 @@
 package grammar
 
 import (
+	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -67,6 +69,59 @@ func TestTooLarge(t *testing.T) {
 	schema := `{"type":"array","items":{"type":"string","maxLength":4096},"prefixItems":[` + strings.Repeat(`{"type":"string","maxLength":4096},`, 10) + `true]}`
 	_, err := Compile(byteVocabulary(), schemaOf(schema))
 	require.ErrorContains(t, err, "too large")
+}
+
+// What would take long is refused as soon as that is plain, whichever part of a schema makes it so.
+func TestLargeSchemas(t *testing.T) {
+	many := func(format string, n int) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = strings.ReplaceAll(format, "N", strconv.Itoa(i))
+		}
+		return strings.Join(list, ",")
+	}
+	const tooLarge = "too large"
+	for name, c := range map[string]struct{ schema, reason string }{
+		"properties":                         {`{"properties":{` + many(`"pN":{}`, 20_000) + `}}`, tooLarge},
+		"required":                           {`{"type":"object","required":[` + many(`"pN"`, 20_000) + `]}`, tooLarge},
+		"alternatives":                       {`{"anyOf":[` + many(`{"maxLength":4096}`, 100) + `]}`, tooLarge},
+		"a pattern":                          {`{"type":"string","pattern":"` + strings.Repeat("[^a]", 20_000) + `"}`, tooLarge},
+		"a long pattern":                     {`{"type":"string","pattern":"` + strings.Repeat("a", 300_000) + `"}`, tooLarge},
+		"a long name":                        {`{"additionalProperties":true,"properties":{"` + strings.Repeat("a", 400_000) + `":true}}`, tooLarge},
+		"a long value":                       {`{"const":"` + strings.Repeat("a", 400_000) + `"}`, tooLarge},
+		"a long constant beside many values": {`{"const":"` + strings.Repeat("a", 250_000) + `","enum":[` + many("1", 100_000) + `]}`, "no value of it is of its type"},
+		"long lists of what is required": {`{"oneOf":[` + many(`{"type":"object","properties":{`+strings.ReplaceAll(many(`"pN":{}`, 5_000), "N", "_")+
+			`},"required":[`+many(`"qN"`, 5_000)+`],"additionalProperties":true}`, 2) + `]}`, ""},
+	} {
+		nodes := MaxNodes
+		err := Supported([]byte(c.schema), &nodes)
+		require.ErrorContains(t, err, c.reason, name)
+		require.GreaterOrEqual(t, nodes, 0)
+		if c.reason == tooLarge {
+			require.Zero(t, nodes, name)
+			require.ErrorContains(t, Supported([]byte(`{"type":"object"}`), &nodes), tooLarge, "nothing is left")
+		}
+	}
+}
+
+// Nobody waits for a turn longer than they want to.
+func TestTurn(t *testing.T) {
+	var all []func()
+	for range cap(turns) {
+		done, err := Turn(t.Context())
+		require.NoError(t, err)
+		all = append(all, done)
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	_, err := Turn(left)
+	require.ErrorIs(t, err, context.Canceled)
+	for _, done := range all {
+		done()
+	}
+	done, err := Turn(t.Context())
+	require.NoError(t, err)
+	done()
 }
 
 // Sources that are not schemas.

@@ -69,6 +69,9 @@ func (b *builder) searched(r *syntax.Regexp) (frag, error) {
 
 // matched is exactly what the expression matches.
 func (b *builder) matched(r *syntax.Regexp) (frag, error) {
+	if b.full() {
+		return frag{}, errTooLarge
+	}
 	subs := make([]frag, 0, len(r.Sub))
 	if r.Op != syntax.OpRepeat && r.Op != syntax.OpStar && r.Op != syntax.OpPlus && r.Op != syntax.OpQuest {
 		for _, sub := range r.Sub {
@@ -85,6 +88,9 @@ func (b *builder) matched(r *syntax.Regexp) (frag, error) {
 	case syntax.OpLiteral:
 		parts := make([]frag, len(r.Rune))
 		for i, c := range r.Rune {
+			if b.full() {
+				return frag{}, errTooLarge
+			}
 			spans := []span{{c, c}}
 			if r.Flags&syntax.FoldCase != 0 {
 				for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {

@@ -2,7 +2,6 @@ package grammar
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -25,15 +24,16 @@ type edge struct {
 // call is a text of another rule, that which starts at rule; the caller goes on at back.
 type call struct{ rule, back int32 }
 
-// maxNodes bounds the size of a grammar.
-const maxNodes = 400_000
+// MaxNodes bounds the size of a grammar, and with it the time and memory that it takes to compile: some tenths of a second.
+const MaxNodes = 200_000
 
 // errTooLarge says that a grammar has too many nodes.
-var errTooLarge = fmt.Errorf("it is too large: bounds of lengths and of numbers of items make it so")
+var errTooLarge = errors.New("it is too large: the properties and values in it, or bounds of lengths and of numbers of items, make it so")
 
 // builder makes the nodes of a grammar.
 type builder struct {
 	vocab *Vocabulary
+	most  int // nodes
 	nodes []node
 	rules map[string]int32 // start of each, by name
 }
@@ -41,13 +41,24 @@ type builder struct {
 // frag is a piece of a rule: nothing leads into in, nothing out of out, from elsewhere.
 type frag struct{ in, out int32 }
 
+// node makes a node. A grammar that is full already will come to nothing, and grows no further.
 func (b *builder) node() int32 {
+	if b.full() {
+		return int32(len(b.nodes) - 1)
+	}
 	n := int32(len(b.nodes))
 	b.nodes = append(b.nodes, node{like: n})
 	return n
 }
 
-func (b *builder) skip(from, to int32) { b.nodes[from].skips = append(b.nodes[from].skips, to) }
+// full reports whether there are more nodes than there may be.
+func (b *builder) full() bool { return len(b.nodes) > b.most }
+
+func (b *builder) skip(from, to int32) {
+	if !b.full() { // nodes that stand for others would lead in circles
+		b.nodes[from].skips = append(b.nodes[from].skips, to)
+	}
+}
 
 // byteFrom is one byte of lo to hi.
 func (b *builder) byteFrom(lo, hi byte) frag {
@@ -145,7 +156,7 @@ func (b *builder) star(f frag) frag {
 func (b *builder) repeat(part func() frag, least, most int) frag {
 	f := b.empty()
 	for range least {
-		if len(b.nodes) > maxNodes {
+		if b.full() {
 			break // which finish finds
 		}
 		f = b.seq(f, part())
@@ -155,7 +166,7 @@ func (b *builder) repeat(part func() frag, least, most int) frag {
 	}
 	out := b.node()
 	for range most - least {
-		if len(b.nodes) > maxNodes {
+		if b.full() {
 			break
 		}
 		b.skip(f.out, out)
@@ -185,7 +196,7 @@ func (b *builder) rule(name string, body func() (frag, error)) (int32, error) {
 	}
 	b.skip(start, f.in)
 	b.nodes[f.out].accept = true
-	if len(b.nodes) > maxNodes {
+	if b.full() {
 		return 0, errTooLarge
 	}
 	return start, nil

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,11 @@ func (b *builder) schemaSource(s *Source) (frag, error) {
 	if c.root, err = parse(s.Schema); err != nil {
 		return frag{}, &SchemaError{Name: s.Name, Reason: err.Error()}
 	}
-	return c.schema(c.root, "")
+	f, err := c.schema(c.root, "")
+	if errors.Is(err, errTooLarge) {
+		err = &SchemaError{Name: s.Name, Reason: err.Error()}
+	}
+	return f, err
 }
 
 func (c *schemas) fail(path, format string, args ...any) error {
@@ -66,6 +71,9 @@ var types = []string{"object", "array", "string", "number", "integer", "boolean"
 
 // schema is a value that v, at this path of the document, is true of.
 func (c *schemas) schema(v any, path string) (frag, error) {
+	if c.full() {
+		return frag{}, errTooLarge
+	}
 	switch v := v.(type) {
 	case bool:
 		if v {

@@ -148,17 +148,23 @@ func (c *schemas) apart(x, y *members, depth int) bool {
 	if p == nil || q == nil {
 		return false
 	}
+	must, also := required(x), required(y)
 	for _, name := range p.names {
-		if v, ok := q.get(name); ok && requires(x, name) && requires(y, name) && c.disjoint(p.values[name], v, depth+1) {
+		c.compared += len(must) + len(also)
+		if c.compared > maxCompared {
+			return false
+		}
+		if v, ok := q.get(name); ok && slices.Contains(must, any(name)) && slices.Contains(also, any(name)) && c.disjoint(p.values[name], v, depth+1) {
 			return true
 		}
 	}
 	return false
 }
 
-func requires(m *members, name string) bool {
+// required are the names that a schema requires.
+func required(m *members) []any {
 	list, _ := m.values["required"].([]any)
-	return slices.Contains(list, any(name))
+	return list
 }
 
 // follow goes through references; nil if that ends at no object.

@@ -146,6 +146,9 @@ func (c *schemas) encodeAll(from, to int32, without ...rune) {
 
 // unlike goes on from a node at which the rests of names would begin: to free as soon as it is none of them, to end where it ends.
 func (c *schemas) unlike(rests []string, at, free, end int32) {
+	if c.full() {
+		return // which finish finds
+	}
 	next := map[rune][]string{}
 	whole := false
 	for _, rest := range rests {

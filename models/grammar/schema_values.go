@@ -27,8 +27,12 @@ func (c *schemas) values(m *members, allowed []string, path string) (values []an
 	case isConst && !isEnum:
 		list = []any{only}
 	}
+	one := ""
+	if isConst {
+		one = canonical(only)
+	}
 	for _, v := range list {
-		if isConst && !equal(v, only) || !fits(v, allowed) {
+		if isConst && canonical(v) != one || !fits(v, allowed) {
 			continue
 		}
 		values = append(values, v)

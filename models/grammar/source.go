@@ -36,35 +36,51 @@ func (s Source) String() string {
 	return string(text)
 }
 
-// maxSource bounds the bytes of a source.
-const maxSource = 512 << 10
+// MaxSource bounds the bytes of a source.
+const MaxSource = 512 << 10
 
 // Compile makes the grammar that a [Source], written by its String, describes. The error of a schema is a *[SchemaError].
 func Compile(v *Vocabulary, source string) (*Grammar, error) {
-	if len(source) > maxSource {
-		return nil, fmt.Errorf("grammar: %w", &SchemaError{Reason: fmt.Sprintf("it has %d bytes; at most %d are supported", len(source), maxSource)})
+	b := &builder{vocab: v, rules: make(map[string]int32), most: MaxNodes}
+	start, err := b.compile(source)
+	if err != nil {
+		return nil, fmt.Errorf("grammar: %w", err)
+	}
+	return newGrammar(v, b.nodes, start), nil
+}
+
+// compile makes the nodes of a source, and returns the one at which it starts.
+func (b *builder) compile(source string) (start int32, err error) {
+	if len(source) > MaxSource {
+		return 0, &SchemaError{Reason: fmt.Sprintf("it has %d bytes; at most %d are supported", len(source), MaxSource)}
 	}
 	var s Source
 	d := json.NewDecoder(bytes.NewReader([]byte(source)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil {
-		return nil, fmt.Errorf("grammar: %w", err)
+		return 0, err
 	}
-	b := &builder{vocab: v, rules: make(map[string]int32)}
-	start, err := b.rule("start", func() (frag, error) { return b.source(&s) })
+	start, err = b.rule("start", func() (frag, error) { return b.source(&s) })
 	if err != nil {
-		return nil, fmt.Errorf("grammar: %w", err)
+		var of *SchemaError
+		if errors.As(err, &of) || !errors.Is(err, errTooLarge) {
+			return 0, err
+		}
+		return 0, &SchemaError{Reason: err.Error()}
 	}
 	if err := b.finish(start); err != nil {
-		return nil, fmt.Errorf("grammar: %w", &SchemaError{Reason: err.Error()})
+		return 0, &SchemaError{Reason: err.Error()}
 	}
-	return newGrammar(v, b.nodes, start), nil
+	return start, nil
 }
 
-// Supported reports whether a schema can be followed; the error is a *[SchemaError].
-func Supported(schema json.RawMessage) error {
+// Supported reports whether a schema can be followed with so many nodes, and takes those off that were made to find out: so several
+// take no longer than one. The error is a *[SchemaError].
+func Supported(schema json.RawMessage, nodes *int) error {
 	none := NewVocabulary(1, func(int32) string { return "" }, nil)
-	_, err := Compile(none, Source{Schema: schema}.String())
+	b := &builder{vocab: none, rules: make(map[string]int32), most: *nodes}
+	_, err := b.compile(Source{Schema: schema}.String())
+	*nodes = max(0, *nodes-len(b.nodes))
 	return err
 }
 

@@ -47,7 +47,7 @@ func (s *Server) chatCompletions(c *gin.Context) {
 			return nil, openai.Invalid("tools", openai.CodeUnsupportedValue, "the format in which %q writes calls of tools is not known", t.Name)
 		}
 		thinking := t.thinking(style, prompt)
-		if q.Grammar, e = answerGrammar(t, r, style, thinking); e != nil {
+		if q.Grammar, e = answerGrammar(c.Request.Context(), t, r, style, thinking); e != nil {
 			return nil, e
 		}
 		if q.Grammar != "" && q.IgnoreEnd {

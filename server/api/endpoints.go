@@ -31,7 +31,7 @@ func (s *Server) completions(c *gin.Context) {
 		}
 		q.Top = max(q.Top, top)
 		if schema, field := r.ResponseFormat.AnySchema(); schema != nil {
-			if q.Grammar, e = checked(t, grammar.Source{Schema: schema, Name: field}); e != nil {
+			if q.Grammar, e = checked(c.Request.Context(), t, grammar.Source{Schema: schema, Name: field}); e != nil {
 				return nil, e
 			}
 		}

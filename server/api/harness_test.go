@@ -44,7 +44,7 @@ func (t bytesText) Style() output.Style { return t.style }
 // checker compiles grammars over bytes.
 type checker struct{}
 
-func (checker) Check(source string) error {
+func (checker) Check(_ context.Context, source string) error {
 	v := grammar.NewVocabulary(256, func(id int32) string { return string([]byte{byte(id)}) }, nil)
 	_, err := grammar.Compile(v, source)
 	return err

@@ -66,8 +66,9 @@ type Text interface {
 
 // Grammars are those that a target's answers can be held to. Safe for concurrent use.
 type Grammars interface {
-	// Check reports whether a [grammar.Source] can be followed; if it is for a schema, the error is a [grammar.SchemaError].
-	Check(source string) error
+	// Check reports whether a [grammar.Source] can be followed; if it is for a schema, the error is a [grammar.SchemaError]. It may wait
+	// for others, until ctx is done.
+	Check(ctx context.Context, source string) error
 }
 
 // Target is what the `model` field of a request can name: a route, or a model served alone.

@@ -152,7 +152,7 @@ func TestGrammarsReachTheEngine(t *testing.T) {
 			require.Empty(t, got, c.members)
 			continue
 		}
-		require.NoError(t, checker{}.Check(got))
+		require.NoError(t, checker{}.Check(t.Context(), got))
 		for _, part := range c.want {
 			require.Contains(t, got, part, c.members)
 		}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -41,9 +42,17 @@ func newGrammars(m *models.Model) *grammars {
 	})}
 }
 
-// Check implements api.Grammars.
-func (g *grammars) Check(source string) error {
-	_, err := g.start(source)
+// Check implements api.Grammars. What is not known yet is compiled in turn.
+func (g *grammars) Check(ctx context.Context, source string) error {
+	if _, ok := g.lookUp(source); ok {
+		return nil
+	}
+	done, err := grammar.Turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, err = g.start(source) // which somebody else may have compiled meanwhile
 	return err
 }
 
