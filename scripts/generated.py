@@ -6,6 +6,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def part(path: Path, name: str, lines: list[str]) -> str:
+    """A page of which one part is made: what stands between <!-- made: NAME --> and <!-- end --> is replaced."""
+    before, mark, rest = path.read_text().partition(f"<!-- made: {name} -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    if not mark or not end:
+        raise SystemExit(f"{path.name} has no place for {name}: <!-- made: {name} --> and <!-- end -->")
+    return before + mark + "\n".join(lines) + "\n" + end + after
+
+
 def publish(pages: dict[Path, str], origin: str) -> int:
     """Writes the pages. With --check it names those that are not what origin gives. Returns the script's status."""
     stale = 0

@@ -49,6 +49,26 @@ def ratio_row(case: dict) -> str:
             f"{verdict(case['lazy_over_best_other_at_equal_steps'], 0.97)} | {verdict(case['lazy_over_predicted'], 0.95)} | {alone} | {'yes' if case['same_tokens'] else '**no**'} |")
 
 
+def choosing(data: dict) -> list[str]:
+    """What docs/choosing.md says of speed: routed, beside the large model alone."""
+    o, shares = data["options"], sorted({c["share"] for c in data["cases"]})
+    by = {(c["requests"], c["share"]): c for c in data["cases"]}
+
+    def cell(n: int, share: float) -> str:
+        if (c := by.get((n, share))) is None:
+            return "–"
+        return f"{c['policies'][LAZY]['tokens_per_second']:.1f} ({c['lazy_over_large_alone']:.2f} times)"
+
+    def alone(n: int) -> str:
+        measured = [c["policies"]["large"]["tokens_per_second"] for s in shares if (c := by.get((n, s))) and "large" in c["policies"]]
+        return f"{measured[0]:.1f}" if measured else "–"
+
+    return [f"Measured: {o['small']} and {o['large']}, {o['tokens']} tokens an answer, on {data['setting']['cores']} cores of a virtual machine whose speed drifts by a fifth within minutes, so the "
+            "quotients, of runs right after each other, say more than the speeds. Tokens per second of all requests together, prompts included ([all figures](performance.md#batching-policies)):", "",
+            "| requests at a time | large model alone |" + "".join(f" {100 * s:g} % handed over |" for s in shares), "|---:|---:|" + "---:|" * len(shares),
+            *(f"| {n} | {alone(n)} | " + " | ".join(cell(n, s) for s in shares) + " |" for n in sorted({c["requests"] for c in data["cases"]}))]
+
+
 def policies(data: dict, setting_line) -> list[str]:
     o = data["options"]
     counts = sorted({rounds(c) for c in data["cases"]})

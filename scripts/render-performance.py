@@ -5,11 +5,12 @@ import json
 import statistics
 import sys
 
-from generated import ROOT, publish
-from performance_batching import policies, two_servers
+from generated import ROOT, part, publish
+from performance_batching import choosing, policies, two_servers
 
 RESULTS = ROOT / "bench/results"
 PAGE = ROOT / "docs/performance.md"
+CHOOSING = ROOT / "docs/choosing.md"
 
 
 def load(name: str) -> dict | None:
@@ -174,7 +175,10 @@ def main() -> int:
                          ("two_servers.json", two_servers), ("accuracy.json", accuracy)):
         if data := load(name):
             lines += render(data)
-    return publish({PAGE: "\n".join(lines).rstrip() + "\n"}, "bench/results")
+    pages = {PAGE: "\n".join(lines).rstrip() + "\n"}
+    if data := load("policies.json"):
+        pages[CHOOSING] = part(CHOOSING, "speed", choosing(data))
+    return publish(pages, "bench/results")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes docs/routing-quality.md and docs/pareto.svg from bench/results/pareto.json. With --check it only says whether they are up to date."""
+"""Writes docs/routing-quality.md, docs/pareto.svg and the thresholds of docs/choosing.md from bench/results/pareto.json. With --check it only says whether they are up to date."""
 
 import json
 import sys
 
-from generated import ROOT, publish
+from generated import ROOT, part, publish
 
 COLOURS = ("#2f81f7", "#d1741c", "#2da44e", "#bf4b8a", "#8b5cf6", "#b08800", "#0e8a94", "#cf4a3c", "#6e7781")
 
@@ -82,6 +82,25 @@ def page(data: dict) -> str:
                       "decoding's answers are the large model's: what it saves are steps, not tokens.", ""])
 
 
+def choosing(data: dict) -> list[str]:
+    """What docs/choosing.md says of thresholds: R-Stitch at each, and the best of every algorithm for few tokens of the large model."""
+    few = 0.06
+    small, large = (data["single"][m] for m in ("demo-small", "demo-large"))
+    kept = lambda p: percent(p["accuracy"] / large["accuracy"])  # noqa: E731
+    stitch = next(c for c in data["curves"] if c["routing"]["algorithm"] == "r-stitch")
+    lines = [f"Measured on the built-in pair, {data['problems']:,} word problems, greedy ([all points](routing-quality.md)). With `r-stitch`:", "",
+             "| threshold | tokens of the large model | right answers | of those of the large model |", "|---:|---:|---:|---:|",
+             f"| large model alone | {percent(large['large_share'])} | {percent(large['accuracy'])} | {kept(large)} |"]
+    lines += [f"| {p['value']:g} | {percent(p['large_share'])} | {percent(p['accuracy'])} | {kept(p)} |" for p in stitch["points"]]
+    lines += [f"| small model alone | {percent(small['large_share'])} | {percent(small['accuracy'])} | {kept(small)} |", "",
+              f"Each algorithm at its best with at most {100 * few:g} % of the tokens from the large model:", "",
+              "| | | tokens of the large model | right answers | of those of the large model |", "|---|---|---:|---:|---:|"]
+    best = [(max(points, key=lambda p: p["accuracy"]), c) for c in data["curves"] if (points := [p for p in c["points"] if p["large_share"] <= few])]
+    lines += [f"| {c['name']} | {setting(c, p)} | {percent(p['large_share'])} | {percent(p['accuracy'])} | {kept(p)} |"
+              for p, c in sorted(best, key=lambda x: -x[0]["accuracy"])]
+    return lines
+
+
 def plot(data: dict) -> str:
     low = 0.5 if data["single"]["demo-small"]["accuracy"] >= 0.5 else 0.0
     x, y = lambda s: 60 + 600 * s ** 0.5, lambda v: 330 - 300 * (v - low) / (1 - low)  # noqa: E731
@@ -113,7 +132,9 @@ def main() -> int:
         print("bench/results/pareto.json is not there; make pareto measures it", file=sys.stderr)
         return 0 if "--check" in sys.argv else 1
     data = json.loads(results.read_text())
-    return publish({ROOT / "docs/routing-quality.md": page(data), ROOT / "docs/pareto.svg": plot(data)}, "bench/results")
+    docs = ROOT / "docs"
+    return publish({docs / "routing-quality.md": page(data), docs / "pareto.svg": plot(data),
+                    docs / "choosing.md": part(docs / "choosing.md", "thresholds", choosing(data))}, "bench/results")
 
 
 if __name__ == "__main__":

@@ -46,3 +46,11 @@ def test_two_servers():
     assert "| 4 | 10.0 | 1 and 1 | 10% | 30 | 65.0 | 6.50 (at least 6) |" in text
     assert "| 1 | 10.0 | 1 and 1 | 10% | 30 | 30.0 | 3.00 (at least 4; the steps allow 3.20) |" in text
     assert "| 16 | 10.0 | 1 and 1 | 10% | 30 | – | – |" in text
+
+
+def test_speed_for_those_who_choose():
+    options = {"small": "s.gguf", "large": "l.gguf", "tokens": 128}
+    more = {**case(1.10), "share": 0.3, "lazy_over_large_alone": 0.8}
+    del more["policies"]["large"]
+    text = page.choosing({"setting": {"cores": 2}, "options": options, "cases": [case(1.10), case(1.10, requests=4), more]})
+    assert text[-2:] == ["| 4 | 90.0 | 110.0 (1.22 times) | – |", "| 8 | 90.0 | 110.0 (1.22 times) | 110.0 (0.80 times) |"]

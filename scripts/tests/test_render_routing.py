@@ -111,6 +111,7 @@ def test_check_tells_a_page_that_is_out_of_date(routing, data, tmp_path, monkeyp
     for d in ("bench/results", "docs"):
         (tmp_path / d).mkdir(parents=True)
     monkeypatch.setattr(routing, "ROOT", tmp_path)
+    (tmp_path / "docs/choosing.md").write_text("<!-- made: thresholds -->\n<!-- end -->\n")
     results = tmp_path / "bench/results/pareto.json"
     monkeypatch.setattr("sys.argv", ["render-routing.py"])
     assert routing.main() == 1 and "make pareto measures it" in capsys.readouterr().err
@@ -123,3 +124,20 @@ def test_check_tells_a_page_that_is_out_of_date(routing, data, tmp_path, monkeyp
     results.write_text(json.dumps(other))
     assert routing.main() == 1
     assert "docs/routing-quality.md is not what bench/results gives" in capsys.readouterr().err
+
+
+def test_thresholds_for_those_who_choose(routing, data):
+    lines = routing.choosing(data)
+    assert "| 0.02 | 10.0 % | 98.0 % | 100.0 % |" in lines
+    # At most 6 %: R2R at 6 % is better than R-Stitch at 5 %; the others have no such point.
+    assert lines[-2:] == ["| R2R | threshold 0.5 | 6.0 % | 97.5 % | 99.5 % |", "| R-Stitch | threshold 0.1 | 5.0 % | 90.0 % | 91.8 % |"]
+
+
+def test_a_part_of_a_page(tmp_path):
+    from generated import part
+
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- made: x -->\nold\n<!-- end -->\nb\n")
+    assert part(page, "x", ["new"]) == "a\n<!-- made: x -->\nnew\n<!-- end -->\nb\n"
+    with pytest.raises(SystemExit, match="no place for y"):
+        part(page, "y", [])
