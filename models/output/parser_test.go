@@ -113,25 +113,26 @@ func TestAnswers(t *testing.T) {
 
 // What is thoughts is known up to where it is certain, marks and the space before them included.
 func TestThoughts(t *testing.T) {
-	type known struct {
+	type place struct {
 		bytes int
 		over  bool
 	}
 	for _, c := range []struct {
 		thinking Thinking
 		pieces   []string
-		want     []known
+		want     []place
 	}{
-		{Unopened, []string{"\n<th", "ink>a", "b</thi", "nk>c", "d"}, []known{{0, false}, {9, false}, {15, false}, {18, true}, {18, true}}},
-		{Unopened, []string{"<th", "at"}, []known{{0, false}, {0, true}}},
-		{Opened, []string{"a", "</think>b</think>"}, []known{{1, false}, {9, true}}},
-		{Closed, []string{"<think>a</think>"}, []known{{0, true}}},
+		{Unopened, []string{"\n<th", "ink>a", "b</thi", "nk>c", "d"}, []place{{0, false}, {9, false}, {15, false}, {18, true}, {18, true}}},
+		{Unopened, []string{"<th", "at"}, []place{{0, false}, {0, true}}},
+		{Opened, []string{"a", "</think>b</think>"}, []place{{1, false}, {9, true}}},
+		{Closed, []string{"<think>a</think>"}, []place{{0, true}}},
 	} {
 		p := hermes.Parser(c.thinking, nil)
 		for i, text := range c.pieces {
 			p.Add(text)
 			bytes, over := p.Thoughts()
-			require.Equal(t, c.want[i], known{bytes, over}, "%q after %q", c.pieces, text)
+			got := place{bytes, over}
+			require.Equal(t, c.want[i], got, "%q after %q", c.pieces, text)
 		}
 	}
 }
