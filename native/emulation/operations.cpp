@@ -1,10 +1,11 @@
 // The operations of a warp. Which lane holds which element of a matrix product is in the PTX ISA, "Matrix multiply-accumulate
-// operation using mma instruction", for .m16n8k16 and .m16n8k32 on 8-bit integers.
+// operation using mma instruction", for .m16n8k16 and .m16n8k32 on 8-bit integers, and .m16n8k16 on .f16 and .bf16.
 #include <bit>
 
 #include "emulation/report.h"
 #include "emulation/tracking.h"
 #include "emulation/warp.h"
+#include "quant/types.h"
 
 namespace tr::emulation {
 
@@ -40,6 +41,31 @@ template <int kDepth> void product(void *const *lanes, uint32_t mask) {
     }
 }
 
+// A is 16 x 16, B 16 x 8, in numbers of 16 bits: lane 4g+t holds numbers 2t, 2t+1 (and, 8 further on, as many more) where `product` has four
+// bytes; of D the same elements.
+template <class Number> void float_product(void *const *lanes, uint32_t mask, Number number) {
+    if (mask != kAll) fail("a matrix product needs all 32 lanes; its mask is %08x", mask);
+    double a[16][16], b[8][16];
+    const auto part = [&](int lane) { return *static_cast<const FloatProduct *>(lanes[lane]); };
+    for (int lane = 0; lane < 32; lane++) {
+        const int g = lane / 4, t = lane % 4;
+        for (int i = 0; i < 4; i++) { // number i % 2 of word i / 2
+            const int k = 2 * t + i % 2 + i / 2 * 8, shift = i % 2 * 16;
+            a[g][k] = number(static_cast<uint16_t>(part(lane).a[i / 2 * 2] >> shift));
+            a[g + 8][k] = number(static_cast<uint16_t>(part(lane).a[i / 2 * 2 + 1] >> shift));
+            b[g][k] = number(static_cast<uint16_t>(part(lane).b[i / 2] >> shift));
+        }
+    }
+    for (int lane = 0; lane < 32; lane++) {
+        for (int i = 0; i < 4; i++) {
+            const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+            double sum = part(lane).d[i];
+            for (int k = 0; k < 16; k++) sum += a[row][k] * b[column][k];
+            part(lane).d[i] = static_cast<float>(sum);
+        }
+    }
+}
+
 } // namespace
 
 void nothing(void *const *, uint32_t) {}
@@ -60,6 +86,10 @@ void ballot(void *const *lanes, uint32_t mask) {
 
 void product_16x8x32(void *const *lanes, uint32_t mask) { product<32>(lanes, mask); }
 void product_16x8x16(void *const *lanes, uint32_t mask) { product<16>(lanes, mask); }
+void product_half(void *const *lanes, uint32_t mask) { float_product(lanes, mask, quant::half_to_float); }
+void product_brain(void *const *lanes, uint32_t mask) {
+    float_product(lanes, mask, [](uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); });
+}
 
 } // namespace tr::emulation
 

@@ -23,12 +23,20 @@ struct MatrixProduct {
     const uint32_t *a, *b;
     int32_t *d;
 };
+struct FloatProduct {
+    const uint32_t *a, *b;
+    float *d;
+};
 // What carries them out, see operations.cpp.
 void nothing(void *const *lanes, uint32_t mask);
 void shuffle(void *const *lanes, uint32_t mask);
 void ballot(void *const *lanes, uint32_t mask);
 void product_16x8x32(void *const *lanes, uint32_t mask);
 void product_16x8x16(void *const *lanes, uint32_t mask);
+// Half floats, brain floats. The 16 products and what was in D are added up in double, and rounded once: not the hardware's order, which
+// NVIDIA does not state. What kernels compute with it agrees with a GPU's by tolerance.
+void product_half(void *const *lanes, uint32_t mask);
+void product_brain(void *const *lanes, uint32_t mask);
 
 template <class T> T exchange(uint32_t mask, T value, int source, Place place) {
     static_assert(sizeof(T) <= 8);

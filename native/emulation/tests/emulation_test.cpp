@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "emulation/report.h"
 #include "emulation/streams.h"
 #include "emulation/tests/faults.h"
+#include "quant/types.h"
 #include "support/check.h"
 
 namespace tr::emulation::test {
@@ -126,6 +128,37 @@ void test_product() {
     }
 }
 
+// Half floats and brain floats that are small integers, so that every sum is exact, on top of what was there.
+void test_product_of_halves() {
+    const Stream stream;
+    std::vector<int> a(16 * 16), b(8 * 16);
+    std::vector<float> d(16 * 8);
+    for (size_t i = 0; i < a.size(); i++) a[i] = static_cast<int>(i * 37 % 23) - 11;
+    for (size_t i = 0; i < b.size(); i++) b[i] = static_cast<int>(i * 91 % 31) - 15;
+    for (size_t i = 0; i < d.size(); i++) d[i] = static_cast<float>(i);
+    for (const bool brain : {false, true}) {
+        const auto bits = [brain](const std::vector<int> &values) {
+            std::vector<uint16_t> halves;
+            for (const int v : values) {
+                const auto f = static_cast<float>(v);
+                halves.push_back(brain ? static_cast<uint16_t>(std::bit_cast<uint32_t>(f) >> 16) : quant::float_to_half(f));
+            }
+            return halves;
+        };
+        const Device<uint16_t> in_a(bits(a), stream), in_b(bits(b), stream);
+        const Device<float> out(d, stream);
+        multiply_halves(in_a.get(), in_b.get(), out.get(), brain, stream);
+        const std::vector<float> got = out.values(stream);
+        for (size_t row = 0; row < 16; row++) {
+            for (size_t column = 0; column < 8; column++) {
+                int sum = static_cast<int>(row * 8 + column);
+                for (size_t k = 0; k < 16; k++) sum += a[row * 16 + k] * b[column * 16 + k];
+                CHECK_EQUAL(static_cast<float>(sum), got[row * 8 + column]);
+            }
+        }
+    }
+}
+
 // What a child process does: its exit code, and what it said on stderr.
 struct Outcome {
     int code;
@@ -214,6 +247,14 @@ void test_wrong_fragment() {
     const std::vector<int> right = out.values(stream);
     run_fault(Fault::kWrongFragment, in.get(), out.get(), stream);
     CHECK(right != out.values(stream));
+
+    std::vector<int> halves(128);
+    for (size_t i = 0; i < halves.size(); i++) halves[i] = 0x38003c00 + static_cast<int>(i * 37 % 512); // 1 to 1.5, 0.5
+    const Device<int> in_halves(halves, stream);
+    const Device<float> sums(std::vector<float>(128), stream), wrong(std::vector<float>(128), stream);
+    multiply_halves(reinterpret_cast<const uint16_t *>(in_halves.get()), reinterpret_cast<const uint16_t *>(in_halves.get()), sums.get(), false, stream);
+    run_fault(Fault::kWrongHalves, in_halves.get(), reinterpret_cast<int *>(wrong.get()), stream);
+    CHECK(sums.values(stream) != wrong.values(stream));
 }
 
 // A consumer on another stream: with the event it gets what was produced, without it not, in the lazy mode.
@@ -313,6 +354,7 @@ int main() {
         test_right_kernels();
         test_exchange();
         test_product();
+        test_product_of_halves();
     });
     test_wrong_fragment();
     test_streams();

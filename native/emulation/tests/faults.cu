@@ -49,6 +49,18 @@ template <bool kSwapped> __global__ void multiply_kernel(const int8_t *a, const 
     }
 }
 
+template <bool kBrain, bool kSwapped> __global__ void multiply_halves_kernel(const uint16_t *a, const uint16_t *b, float *d) {
+    const int lane = static_cast<int>(threadIdx.x), g = lane / 4, t = lane % 4;
+    const auto word = [](const uint16_t *p) { return *reinterpret_cast<const uint32_t *>(p); };
+    uint32_t x[4], y[2];
+    for (int i = 0; i < 4; i++) x[i] = word(a + (g + i % 2 * 8) * 16 + 2 * t + i / 2 * 8);
+    for (int i = 0; i < 2; i++) y[i] = word(b + g * 16 + 2 * t + (kSwapped ? 1 - i : i) * 8);
+    float sum[4];
+    for (int i = 0; i < 4; i++) sum[i] = d[(g + i / 2 * 8) * 8 + 2 * t + i % 2];
+    cuda::multiply_halves<kBrain>(sum, x, y);
+    for (int i = 0; i < 4; i++) d[(g + i / 2 * 8) * 8 + 2 * t + i % 2] = sum[i];
+}
+
 template <bool kBefore, bool kAfter> __global__ void add_all_kernel(const int *in, int *out) {
     TR_SHARED(double, sum, 1);
     if (threadIdx.x == 0) sum[0] = 0;
@@ -157,6 +169,9 @@ void reverse(const int *in, int *out, int n, int stretches, cudaStream_t stream)
     cuda::launch(reverse_kernel, cuda::Grid(static_cast<unsigned>(stretches), threads, stream, threads * sizeof(int)), in, out);
 }
 void multiply(const int8_t *a, const int8_t *b, int *out, cudaStream_t stream) { cuda::launch(multiply_kernel<false>, cuda::Grid(1, 32, stream), a, b, out); }
+void multiply_halves(const uint16_t *a, const uint16_t *b, float *d, bool brain, cudaStream_t stream) {
+    cuda::launch(brain ? multiply_halves_kernel<true, false> : multiply_halves_kernel<false, false>, cuda::Grid(1, 32, stream), a, b, d);
+}
 void exchange(const int *in, int *out, cudaStream_t stream) { cuda::launch(exchange_kernel, cuda::Grid(1, 64, stream), in, out); }
 
 void add_all(const int *in, int *out, int n, cudaStream_t stream) {
@@ -186,6 +201,10 @@ void run_fault(Fault fault, const int *in, int *out, cudaStream_t stream) {
     case Fault::kDifferentBarriers: return cuda::launch(different_barriers_kernel, one, in, out);
     case Fault::kOtherThreadsLocal: return cuda::launch(local_kernel, one, in, out);
     case Fault::kTooMuchStack: return cuda::launch(stack_kernel, one, in, out);
+    case Fault::kWrongHalves: {
+        const auto *halves = reinterpret_cast<const uint16_t *>(in);
+        return cuda::launch(multiply_halves_kernel<false, true>, cuda::Grid(1, 32, stream), halves, halves, reinterpret_cast<float *>(out));
+    }
     case Fault::kWrongFragment: return cuda::launch(multiply_kernel<true>, cuda::Grid(1, 32, stream), reinterpret_cast<const int8_t *>(in), reinterpret_cast<const int8_t *>(in), out);
     }
 }

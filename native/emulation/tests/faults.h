@@ -10,6 +10,8 @@ void sum_by_warps(const int *in, int *out, int n, cudaStream_t stream);
 void reverse(const int *in, int *out, int n, int stretches, cudaStream_t stream);
 // out[0..127] := the product of a [16][32] and b [8][32] (columns), out[128..255] that of their first 16.
 void multiply(const int8_t *a, const int8_t *b, int *out, cudaStream_t stream);
+// d [16][8] += the product of a [16][16] and b [8][16] (columns), half floats or brain floats.
+void multiply_halves(const uint16_t *a, const uint16_t *b, float *d, bool brain, cudaStream_t stream);
 // out[3i..3i+2] for 64 threads: the value 4 lanes on, that of the lane with index xor 3, in groups of 8, and the bit of the ballot of odd ones.
 void exchange(const int *in, int *out, cudaStream_t stream);
 
@@ -37,7 +39,8 @@ enum class Fault {
     kDifferentBarriers,
     kOtherThreadsLocal,
     kTooMuchStack,
-    kWrongFragment,      // gives a wrong product
+    kWrongFragment,      // give a wrong product
+    kWrongHalves,
 };
 // Runs a kernel with the fault. in: 64 ints, out: 256.
 void run_fault(Fault fault, const int *in, int *out, cudaStream_t stream);

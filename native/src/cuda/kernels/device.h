@@ -13,6 +13,7 @@
 #include "emulation/tracking.h"
 #include "quant/types.h"
 #else
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
@@ -85,6 +86,26 @@ __device__ __forceinline__ uint16_t to_half(float value) {
 #endif
 }
 
+// Two numbers as brain floats in a word, rounded to nearest even; the first is its lower half. They are finite.
+__device__ __forceinline__ uint32_t to_brain_floats(float first, float second) {
+#if defined(TR_EMULATION)
+    const auto rounded = [](float v) { return (std::bit_cast<uint32_t>(v) + 0x7fff + (std::bit_cast<uint32_t>(v) >> 16 & 1)) >> 16; };
+    return rounded(first) | rounded(second) << 16;
+#else
+    const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
+    return *reinterpret_cast<const uint32_t *>(&both);
+#endif
+}
+// The same as half floats.
+__device__ __forceinline__ uint32_t to_half_floats(float first, float second) {
+#if defined(TR_EMULATION)
+    return to_half(first) | static_cast<uint32_t>(to_half(second)) << 16;
+#else
+    const __half2 both = __floats2half2_rn(first, second);
+    return *reinterpret_cast<const uint32_t *>(&both);
+#endif
+}
+
 // A vector of 8 or 16 bytes. A plain dereference would be split by g++ where its parts are used one by one, and its alignment with it.
 template <class T> __device__ __forceinline__ T load_vector(const void *p) {
 #if defined(TR_EMULATION)
@@ -120,6 +141,27 @@ __device__ __forceinline__ void multiply_16x8x16(int32_t (&d)[4], const uint32_t
     asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+#endif
+}
+
+// D += A B on half floats or, with kBrain, brain floats, two to a word: A is 16 x 16, B is 16 x 8. Lane 4g+t holds numbers 2t, 2t+1 of rows g
+// (a[0]) and g+8 (a[1]) of A and of column g of B (b[0]), those 8 further on in a[2], a[3] and b[1]; and of D what the products of integers
+// leave there. Products are exact. How their sum is rounded is the hardware's own: the same for every element of D, wherever it lies.
+template <bool kBrain> __device__ __forceinline__ void multiply_halves(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+#if defined(TR_EMULATION)
+    emulation::FloatProduct part{a, b, d};
+    emulation::together(kBrain ? "a product of brain floats" : "a product of half floats", kAllLanes, &part, kBrain ? emulation::product_brain : emulation::product_half,
+                        {__FILE__, __LINE__});
+#else
+    if constexpr (kBrain) {
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    } else {
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
 #endif
 }
 

@@ -1,8 +1,8 @@
-// Products of matrices of floats, in float32: chains of 32 fused multiply-adds from zero, added up in order. A warp has a row, a lane a
-// chain, and its first lane the sum. Also rows as they are: the embedding.
+// Products of matrices of float32: chains of 32 fused multiply-adds from zero, added up in order. A warp has a row, a lane a chain, and its
+// first lane the sum. Also rows as they are: the embedding.
 #include "cuda/kernels/finish.h"
 #include "cuda/kernels/formats.h"
-#include "cuda/kernels/launch.h"
+#include "cuda/kernels/products.h"
 
 namespace tr::cuda {
 
@@ -23,7 +23,7 @@ struct BF16 {
     __device__ static float weight(const uint8_t *p) { return __uint_as_float(static_cast<uint32_t>(half_word(p)) << 16); }
 };
 
-template <class F> __global__ void __launch_bounds__(32 * kWarps) floats_kernel(Product p, const float *x) {
+__global__ void __launch_bounds__(32 * kWarps) floats_kernel(Product p, const float *x) {
     TR_SHARED(float, chains, 32 * kWarps);
     const int64_t row = int64_t{blockIdx.x} * kWarps + warp_id(), k = p.m.cols;
     if (row >= p.m.rows) return;
@@ -34,7 +34,7 @@ template <class F> __global__ void __launch_bounds__(32 * kWarps) floats_kernel(
         for (int64_t first = 0; first < k; first += 32 * kChain) {
             float chain = 0;
             for (int64_t i = first + lane_id() * kChain, end = i + kChain; i < end && i < k; i++)
-                chain = __fmaf_rn(F::weight(weights + i * F::kBytes), x[column * k + i], chain);
+                chain = __fmaf_rn(F32::weight(weights + i * F32::kBytes), x[column * k + i], chain);
             chains[threadIdx.x] = chain;
             __syncwarp();
             const int64_t left = (k - first + kChain - 1) / kChain;
@@ -45,10 +45,10 @@ template <class F> __global__ void __launch_bounds__(32 * kWarps) floats_kernel(
     }
 }
 
-template <class F> void launch_floats(const Product &p, const float *x, cudaStream_t stream) {
+void multiply_chains(const Product &p, const float *x, cudaStream_t stream) {
     constexpr int64_t kMostColumns = 64; // that blocks of their own work on
     const dim3 blocks(static_cast<unsigned>((p.m.rows + kWarps - 1) / kWarps), static_cast<unsigned>(p.n < kMostColumns ? p.n : kMostColumns));
-    launch(floats_kernel<F>, Grid(blocks, 32 * kWarps, stream), p, x);
+    launch(floats_kernel, Grid(blocks, 32 * kWarps, stream), p, x);
 }
 
 // ---- the embedding: quant::dequantize's bits
@@ -106,7 +106,9 @@ template <class F> void with_floats(quant::Type type, F &&f) {
 } // namespace
 
 void multiply_floats(const Product &p, const float *x, cudaStream_t stream) {
-    with_floats(p.m.type, [&](auto format) { launch_floats<decltype(format)>(p, x, stream); });
+    if (p.m.type == quant::Type::F32) multiply_chains(p, x, stream);
+    else if (p.n <= kMostBySegments) multiply_by_segments(p, x, stream);
+    else multiply_by_panels(p, x, stream);
 }
 
 void embed(const MatrixView &m, const int32_t *ids, int64_t n, float scale, float *x, cudaStream_t stream) {
