@@ -1,5 +1,5 @@
 // The kernels, as functions that queue them on a stream. All memory is the device's. docs/cuda.md has what they compute; each gives the
-// bits of the CPU operator of its name.
+// bits of the CPU operator of its name, but for products of half and brain floats, which are close.
 #pragma once
 #include "cuda/kernels/layout.h"
 
@@ -16,7 +16,7 @@ void prepare(const float *x, int64_t n, int64_t k, const Forms &to, cudaStream_t
 void rms_norm(const float *x, int64_t n, int64_t k, const float *gain, float eps, float *y, const Forms &to, cudaStream_t stream);
 void add_norm(const float *y, int64_t n, int64_t k, const float *gain, float eps, float *x, cudaStream_t stream);
 
-// Products of a matrix of integers, and of one of floats, with columns in the form that its type asks for.
+// Products of a matrix of integers, and of one of floats of any width, with columns in the form that its type asks for.
 void multiply_quantized(const Product &p, const QuantizedView &x, cudaStream_t stream);
 void multiply_floats(const Product &p, const float *x, cudaStream_t stream);
 
