@@ -15,24 +15,27 @@ template <class F> __device__ __forceinline__ int32_t times_mins(const int32_t *
 }
 
 // scaled: the sum of dot products times scales, mins: of minimums times sums of codes.
+template <class F> __device__ __forceinline__ float scale_unit(float scaled, int32_t mins, const uint8_t *params) {
+    const float block = scaled * F::d(params);
+    if constexpr (F::kMin) return __fmaf_rn(-static_cast<float>(mins), F::dmin(params), block);
+    else return block;
+}
 template <class F> __device__ __forceinline__ float add_unit_256(float sum, float scaled, int32_t mins, const uint8_t *params, float dx) {
-    float block = scaled * F::d(params);
-    if constexpr (F::kMin) block = __fmaf_rn(-static_cast<float>(mins), F::dmin(params), block);
-    return __fmaf_rn(block, dx, sum);
+    return __fmaf_rn(scale_unit<F>(scaled, mins, params), dx, sum);
 }
 
-// entries: of each block of 32 weights its dot product and scale, or those of its halves. sums: of the codes of 16 values each.
-template <class F> __device__ __forceinline__ float add_unit_256(float sum, const Entry *entries, const uint8_t *params, const int32_t *sums, float dx) {
+// The entries of a block of 32 weights: its dot product, or those of its halves; in units of 32 with minimums, those times the sum of codes, too.
+template <class F> constexpr int count_entries() {
+    if constexpr (F::kUnit == 256) return F::kBlock == 16 ? 2 : 1;
+    else return F::kMin ? 2 : 1;
+}
+template <class F> constexpr int kEntriesOfBlock = count_entries<F>();
+
+// The products of a unit's entries.
+template <class F> __device__ __forceinline__ float add_entries(const Entry *entries) {
     float scaled = 0;
-    for (int j = 0; j < 8; j++) {
-        scaled = __fmaf_rn(entries[2 * j].value, entries[2 * j].scale, scaled);
-        if constexpr (F::kBlock == 16) scaled = __fmaf_rn(entries[2 * j + 1].value, entries[2 * j + 1].scale, scaled);
-    }
-    int32_t mins = 0;
-    if constexpr (F::kMin) {
-        for (int j = 0; j < 8; j++) mins += times_mins<F>(sums, params, j);
-    }
-    return add_unit_256<F>(sum, scaled, mins, params, dx);
+    for (int i = 0; i < 8 * kEntriesOfBlock<F>; i++) scaled = __fmaf_rn(entries[i].value, entries[i].scale, scaled);
+    return scaled;
 }
 
 template <class F> __device__ __forceinline__ void set_entries(Entry *to, int32_t first, int32_t second, const uint8_t *params, int j) {
@@ -53,7 +56,8 @@ template <class F> __device__ __forceinline__ float add_remainders(float sum, co
             if (marks[u] == 0) continue;
             const uint8_t *codes = weights + u * F::kCodes, *params = weights + m.params_at + u * F::kParams;
             const auto *x = reinterpret_cast<const uint8_t *>(view.codes(column, 1)) + 256 * u;
-            Entry entries[16];
+            Entry entries[8 * kEntriesOfBlock<F>];
+            int32_t mins = 0;
 #pragma unroll 1
             for (int j = 0; j < 8; j++) {
                 int32_t first = 0, second = 0;
@@ -62,9 +66,10 @@ template <class F> __device__ __forceinline__ float add_remainders(float sum, co
                     first = __dp4a(static_cast<int>(w.first), static_cast<int>(word(x + 32 * j + 4 * t)), first);
                     second = __dp4a(static_cast<int>(w.second), static_cast<int>(word(x + 32 * j + 16 + 4 * t)), second);
                 }
-                set_entries<F>(entries + 2 * j, first, second, params, j);
+                set_entries<F>(entries + kEntriesOfBlock<F> * j, first, second, params, j);
+                if constexpr (F::kMin) mins += times_mins<F>(view.sums(column, 1) + 16 * u, params, j);
             }
-            sum = add_unit_256<F>(sum, entries, params, view.sums(column, 1) + 16 * u, view.scales(column, 1)[u]);
+            sum = add_unit_256<F>(sum, add_entries<F>(entries), mins, params, view.scales(column, 1)[u]);
         }
     }
     return sum;
