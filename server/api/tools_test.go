@@ -168,6 +168,9 @@ func TestGrammarsReachTheEngine(t *testing.T) {
 	require.Contains(t, s.requests[0].Grammar, `{"schema":{"type":"object"}`)
 	r, body = styled(t, s, hermes).post(t, "/v1/chat/completions", chatBody("pair", strings.Replace(odd, "STRICT", "true", 1)))
 	requireProblem(t, r, body, 400, "tools[0].function.parameters.properties.n.multipleOf", "unsupported_value", "not supported")
+	// OpenAI's reference: parameters describe an object. Clients read arguments as one.
+	r, body = styled(t, s, hermes).post(t, "/v1/chat/completions", chatBody("pair", `"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"array"}}}]`))
+	requireProblem(t, r, body, 400, "tools[0].function.parameters.type", "invalid_value", `is "array", expected "object"`)
 }
 
 // The conversation with its calls and their answers reaches the template.

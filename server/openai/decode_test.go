@@ -73,6 +73,7 @@ func TestChatRefused(t *testing.T) {
 		{chat(`"stream":"yes"`), "stream", CodeInvalidType, "expected true or false, found a string"},
 		{chat(`"stream":1`), "stream", CodeInvalidType, "expected true or false, found a number"},
 		{chat(`"stop":5`), "stop", CodeInvalidType, "expected a string or an array of strings, found a number"},
+		{chat(`"stop":[null]`), "stop[0]", CodeInvalidType, "expected a string, found null"},
 		{chat(`"stop":["a",5]`), "stop[1]", CodeInvalidType, "expected a string, found a number"},
 		{chat(`"stop":{}`), "stop", CodeInvalidType, "expected a string or an array of strings, found an object"},
 		{chat(`"logit_bias":[]`), "logit_bias", CodeInvalidType, "expected an object from token id to bias, found an array"},

@@ -52,6 +52,18 @@ func (t Tool) MarshalJSONTo(e *jsontext.Encoder) error { return e.WriteValue(jso
 // functionName is what a function may be called (OpenAI API reference, "tools").
 var functionName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
+// schemaType is the type that a schema gives, "" if none or several.
+func schemaType(schema jsontext.Value) string {
+	var s struct {
+		Type jsontext.Value `json:"type"`
+	}
+	var name string
+	if isNull(schema) || json.Unmarshal(schema, &s) != nil || s.Type.Kind() != '"' || json.Unmarshal(s.Type, &name) != nil {
+		return ""
+	}
+	return name
+}
+
 func checkTools(tools []Tool) *Error {
 	if len(tools) > MaxTools {
 		return Invalid("tools", CodeInvalidValue, "%d tools; at most %d are allowed", len(tools), MaxTools)
@@ -73,6 +85,9 @@ func checkTools(tools []Tool) *Error {
 		}
 		if p := t.Function.Parameters; !isNull(p) && p.Kind() != '{' {
 			return Invalid(at+".function.parameters", CodeInvalidType, "expected an object, found %s", kindWords[p.Kind()])
+		}
+		if kind := schemaType(t.Function.Parameters); kind != "" && kind != "object" {
+			return Invalid(at+".function.parameters.type", CodeInvalidValue, "is %q, expected \"object\": the arguments of a call are an object", kind)
 		}
 		seen[t.Function.Name] = true
 	}

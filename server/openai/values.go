@@ -51,10 +51,30 @@ func (s *Strings) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		*s = make(Strings, 1)
 		return json.UnmarshalDecode(d, &(*s)[0])
 	case '[':
-		return json.UnmarshalDecode(d, (*[]string)(s))
+		return s.list(d)
 	default:
 		return typeError(d, "a string or an array of strings")
 	}
+}
+
+// list reads an array. In one, null is no string that was left out.
+func (s *Strings) list(d *jsontext.Decoder) error {
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	*s = Strings{}
+	for d.PeekKind() != ']' {
+		if d.PeekKind() != '"' {
+			return typeError(d, "a string")
+		}
+		t, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		*s = append(*s, t.String())
+	}
+	_, err := d.ReadToken()
+	return err
 }
 
 // Prompt is what /v1/completions completes: text or token ids, one prompt or several.
