@@ -185,7 +185,7 @@ func (c *conversation) model(name string) error {
 	t, err := c.q.target(c.runtime.Targets)
 	if err != nil {
 		c.q.model = old
-		return err
+		return fmt.Errorf("/model: %w", err)
 	}
 	said := name + " answers from now on"
 	if c.q.thresholdSet && c.q.algorithm == "" && t.Algorithm != c.target.Algorithm { // a number means something else to another algorithm

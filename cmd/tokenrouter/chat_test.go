@@ -28,7 +28,7 @@ func TestConversation(t *testing.T) {
 	_, aside := talk("/help", "/model", "/threshold 2", "/threshold NaN", "/threshold x", "/threshold", "/threshold 0.5", "/model large", "/model x", "/threshold 0.25",
 		"/system be brief", "", "/nothing", "the sea", "/bye", "the sea")
 	for _, want := range []string{
-		"/clear             forget", "* routed: small, large", "large answers from now on, with its own threshold", `there is no "x"; there are: routed, small, large`,
+		"/clear             forget", "* routed: small, large", "large answers from now on, with its own threshold", "\n" + `/model: there is no "x"; there are: routed, small, large`,
 		`/threshold: algorithm "r-stitch": threshold is a normalised entropy, from 0 to 1, not 2`, "from 0 to 1, not NaN",
 		`/threshold: "x" is not a number`, `/threshold: algorithm "single" takes no threshold`, "the threshold is 0.5 from now on", "the route's own threshold holds",
 		"begins anew with that system message", "there is no command /nothing",

@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,6 +57,32 @@ func TestPlan(t *testing.T) {
 	status, out, aside = shell(t, "", "plan", "--step", "6ms", "--step", "27.9ms", "--share", "0.35", "-n", "4", "--apart")
 	require.Zero(t, status, aside)
 	require.Regexp(t, `(?m)^  3 +20[78]\.\d +█+$`, out)
+}
+
+// The figures of the documentation are what the commands there print.
+func TestDocumentedPredictions(t *testing.T) {
+	t.Parallel()
+	predict := func(small, large, requests, share string) forecast {
+		status, out, aside := shell(t, "", "plan", "--step", small, "--step", large, "--share", share, "-n", requests, "--json")
+		require.Zero(t, status, aside)
+		var list []forecast
+		require.NoError(t, json.Unmarshal([]byte(out), &list))
+		return list[0]
+	}
+	text, err := os.ReadFile("../../docs/batching.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^\| (\d+) \| (0\.\d) \| (\d+) \| (\d+) \| ([\d.]+) times \|$`).FindAllStringSubmatch(string(text), -1)
+	require.Len(t, rows, 3)
+	for _, row := range rows {
+		f := predict("2ms+0.02ms", "8ms+0.02ms", row[1], row[2])
+		require.Equal(t, row[3:], []string{
+			fmt.Sprintf("%.0f", f.Eager.Throughput), fmt.Sprintf("%.0f", f.Best.Throughput), fmt.Sprintf("%.2f", f.Best.Throughput/f.Eager.Throughput),
+		})
+	}
+	// concepts.md: a seventh more, half more.
+	cores, gpu := predict("18ms+1.3ms", "40ms+4.5ms", "8", "0.1"), predict("2ms+0.02ms", "8ms+0.02ms", "8", "0.1")
+	require.InDelta(t, 1+1.0/7, cores.Best.Throughput/cores.Eager.Throughput, 0.01)
+	require.InDelta(t, 1.5, gpu.Best.Throughput/gpu.Eager.Throughput, 0.03)
 }
 
 func TestPlanErrors(t *testing.T) {

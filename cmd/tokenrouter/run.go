@@ -158,7 +158,7 @@ func run(cmd *cobra.Command, from *source, q *question, prompt string) (err erro
 	}()
 	target, err := q.target(runtime.Targets)
 	if err != nil {
-		return err
+		return fmt.Errorf("--model: %w", err)
 	}
 	if q.interactive {
 		return (&conversation{cmd: cmd, q: q, runtime: runtime, target: target, aside: cmd.ErrOrStderr()}).talk()
@@ -237,7 +237,7 @@ func (q *question) target(targets []api.Target) (*api.Target, error) {
 		for i := range targets {
 			names[i] = targets[i].Name
 		}
-		return nil, fmt.Errorf("--model: there is no %q; there are: %s", q.model, strings.Join(names, ", "))
+		return nil, fmt.Errorf("there is no %q; there are: %s", q.model, strings.Join(names, ", "))
 	}
 	return &targets[i], nil
 }
