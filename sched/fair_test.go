@@ -203,8 +203,7 @@ func TestCacheOfOneClient(t *testing.T) {
 	}
 }
 
-// The thresholds are planned for as many live requests as there can be, which are more than MaxLive when kept places are taken. The
-// prediction is that of all of these.
+// The thresholds are planned for as many live requests as there can be, which are more than MaxLive when kept places are taken.
 func TestThresholdsOfKeptPlaces(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -219,7 +218,6 @@ func TestThresholdsOfKeptPlaces(t *testing.T) {
 			o.Models[1].Device, o.Models[1].Threshold, o.Models[1].MaxWait = o.Models[0].Device, sched.AutoThreshold, sched.AutoWait
 		})
 		defer p.close(t)
-		p.context = t.Context()
 		var all []*sched.Stream
 		ask := func(client string) {
 			s, err := p.engine.Submit(t.Context(), sched.Request{Target: "r", Client: client, Prompt: make([]int32, 1+len(all)), MaxTokens: 1900})

@@ -75,9 +75,8 @@ func TestDocumentedPredictions(t *testing.T) {
 	require.Len(t, rows, 3)
 	for _, row := range rows {
 		f := predict("2ms+0.02ms", "8ms+0.02ms", row[1], row[2])
-		require.Equal(t, row[3:], []string{
-			fmt.Sprintf("%.0f", f.Eager.Throughput), fmt.Sprintf("%.0f", f.Best.Throughput), fmt.Sprintf("%.2f", f.Best.Throughput/f.Eager.Throughput),
-		})
+		eager, lazy := f.Eager.Throughput, f.Best.Throughput
+		require.Equal(t, []string{fmt.Sprintf("%.0f", eager), fmt.Sprintf("%.0f", lazy), fmt.Sprintf("%.2f", lazy/eager)}, row[3:])
 	}
 	// concepts.md: a seventh more, half more.
 	cores, gpu := predict("18ms+1.3ms", "40ms+4.5ms", "8", "0.1"), predict("2ms+0.02ms", "8ms+0.02ms", "8", "0.1")
