@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"sync"
 	"time"
 )
@@ -16,6 +17,7 @@ type domain struct {
 	busy    bool         // a step runs or is being routed
 	last    *subserver   // whose step was the last
 	turn    uint64       // steps so far
+	passed  bool         // with largeFirst: the last step came before that of a model whose turn it would have been
 	round   uint64       // with StepSync: the position that all requests write now
 }
 
@@ -23,7 +25,7 @@ type domain struct {
 type want struct {
 	all      int       // requests that wait
 	waiting  int       // requests that a step could take; 0 also while none of them fits in the cache
-	pressing bool      // one of them waits for no threshold: it has no token yet, or has waited as long as it may
+	young    bool      // one of them has no token yet, so it waits for no threshold
 	met      bool      // enough of those that came from other models wait
 	plain    bool      // some wait that no threshold concerns: at the entry, or of a model served alone
 	deadline time.Time // when a request will have waited as long as it may; zero: never
@@ -32,9 +34,8 @@ type want struct {
 	turn     uint64    // of the domain, when the model stepped last
 }
 
-func (w *want) isPressing(now time.Time) bool {
-	return w.pressing || !w.deadline.IsZero() && !now.Before(w.deadline)
-}
+// isLate reports whether a request has waited as long as it may.
+func (w *want) isLate(now time.Time) bool { return !w.deadline.IsZero() && !now.Before(w.deadline) }
 
 // ask reports whether s may start a step now. A true answer takes the domain, and has been counted as activity.
 func (d *domain) ask(s *subserver, now time.Time) bool {
@@ -47,7 +48,7 @@ func (d *domain) ask(s *subserver, now time.Time) bool {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.engine.still() && !d.busy && d.choose(now) == nil && s.want.waiting > 0 && d.occupy(s)
+	return d.engine.still() && !d.busy && d.choose(now) == nil && s.want.waiting > 0 && d.occupy(s, now)
 }
 
 // take gives s the domain if the policy says so. free: it could give it to nobody.
@@ -58,11 +59,12 @@ func (d *domain) take(s *subserver, now time.Time) (taken, free bool) {
 		return false, false
 	}
 	next := d.choose(now)
-	return next == s && d.occupy(s), next == nil
+	return next == s && d.occupy(s, now), next == nil
 }
 
-func (d *domain) occupy(s *subserver) bool {
-	d.busy, d.last = true, s
+func (d *domain) occupy(s *subserver, now time.Time) bool {
+	_, due := d.first(now)
+	d.busy, d.last, d.passed = true, s, due != nil && due != s
 	d.turn++
 	s.want.turn = d.turn
 	s.group.add(1)
@@ -112,35 +114,49 @@ func (d *domain) choose(now time.Time) *subserver {
 }
 
 // largeFirst is the rule of eager and lazy batching on a shared device: a model whose threshold is met goes before those that
-// are before it in the route. Requests that wait for no threshold have their turn beside it, the model that has not stepped
-// for longest first; so have the entry and models served alone among themselves.
+// are before it in the route. Requests that have waited as long as they may have their turn beside it, the model that has not
+// stepped for longest first; so have the entry and models served alone among themselves. Before them all goes a model with a
+// request that has no token yet, but once: so a newcomer waits for the step that runs, and not for the one after it too.
 func (d *domain) largeFirst(now time.Time) *subserver {
-	var met, pressing, plain *subserver
+	young, due := d.first(now)
+	switch {
+	case young != nil && (due == nil || !d.passed):
+		return young
+	case due != nil:
+		return due
+	}
+	var plain *subserver
+	for _, s := range d.members {
+		if s.want.waiting > 0 && s.want.plain {
+			plain = later(plain, s)
+		}
+	}
+	return plain
+}
+
+// first is who goes before the others: the model that has not stepped for longest of those with a request that has no token yet,
+// and whose turn it is without these. Either may be nil.
+func (d *domain) first(now time.Time) (young, due *subserver) {
+	var met, late *subserver
 	for _, s := range d.members {
 		w := &s.want
 		if w.waiting == 0 {
 			continue
 		}
+		if w.young {
+			young = later(young, s)
+		}
 		if w.met {
 			met = s // of the highest rank
 		}
-		if w.isPressing(now) {
-			pressing = later(pressing, s)
-		}
-		if w.plain {
-			plain = later(plain, s)
+		if w.isLate(now) {
+			late = later(late, s)
 		}
 	}
-	switch {
-	case pressing != nil && met != nil:
-		return later(pressing, met)
-	case pressing != nil:
-		return pressing
-	case met != nil:
-		return met
-	default:
-		return plain
+	if met == nil || late == nil {
+		return young, cmp.Or(met, late)
 	}
+	return young, later(late, met)
 }
 
 // later is the one of two models that has not stepped for longer; either may be nil.
@@ -159,7 +175,7 @@ func (d *domain) smallFirst(now time.Time) *subserver {
 		if w.waiting == 0 {
 			continue
 		}
-		if w.isPressing(now) {
+		if w.young || w.isLate(now) {
 			pressing = later(pressing, s)
 		}
 		if w.plain {
@@ -190,7 +206,7 @@ func (d *domain) modelSync() *subserver {
 		if w.waiting == 0 {
 			continue
 		}
-		if w.pressing && s != d.last {
+		if w.young && s != d.last {
 			return s
 		}
 		if most == nil || w.waiting > most.want.waiting {

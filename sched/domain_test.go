@@ -99,6 +99,32 @@ func TestNewcomersTakeTurnsWithTheLargeModel(t *testing.T) {
 	})
 }
 
+// A newcomer goes before a large model whose threshold is met, but only one step does.
+func TestNewcomersPassTheLargeModelOnce(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []sched.Policy{sched.Eager, sched.Lazy} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPair(t, unsureAfter(1), func(o *sched.Options) {
+				o.Policy = policy
+				o.Models[0].Device, o.Models[1].Device = "cpu", "cpu"
+			})
+			defer p.close(t)
+			var streams []*sched.Stream
+			for at, tokens := range []int{6, 1, 1} { // at 0, 15 and 25 ms
+				streams = append(streams, p.submit(t, "r", tokens))
+				time.Sleep([]time.Duration{15, 10, 0}[at] * ms)
+			}
+			_ = read(t, streams[1])
+			// Small 0 to 20 ms, and the first request waits for the large model; small for the second one 20 to 30 ms.
+			require.Equal(t, 30*ms, time.Since(p.start), policy)
+			_ = read(t, streams[2])
+			// The third one came in that step: large 30 to 70 ms, small 70 to 80 ms.
+			require.Equal(t, 80*ms, time.Since(p.start), policy)
+			_ = read(t, streams[0])
+		})
+	}
+}
+
 // With step-sync, requests write position by position: after every large step all have as many tokens.
 func TestStepSyncKeepsPositionsTogether(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ func (s *subserver) publish() {
 	blocked := s.blocked && (!synchronous || s.step.round == d.round)
 	if s.waiting.n > 0 && !blocked {
 		w.waiting = s.waiting.n
-		w.pressing = s.waiting.urgent > 0
+		w.young = s.waiting.urgent > 0
 		visitors := s.waiting.n
 		if s.rank == 0 {
 			visitors = 0 // the entry waits for nobody but by its own threshold
