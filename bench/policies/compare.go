@@ -100,7 +100,7 @@ func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, not
 			}
 			f.add(*run)
 			note(fmt.Sprintf("N=%d share %g round %d %-18s %7.2f tokens/s, steady %7.2f (%.0f%% of them), first %4.0f ms, B=%d, steps %.1f%% of the time, %s, small %d of %.1f (%.1f rows) %.1f s, large %d of %.1f (%.1f rows) %.1f s",
-				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, run.FirstP50, run.Threshold, 100*run.Busy, run.Gaps, run.SmallSteps.Count, run.SmallSteps.Requests, run.SmallSteps.Rows, run.SmallSteps.Seconds,
+				c.Requests, c.Share, round+1, by.name, run.All, run.Steady, 100*run.SteadyPart, median(run.First), run.Threshold, 100*run.Busy, run.Gaps, run.SmallSteps.Count, run.SmallSteps.Requests, run.SmallSteps.Rows, run.SmallSteps.Seconds,
 				run.LargeSteps.Count, run.LargeSteps.Requests, run.LargeSteps.Rows, run.LargeSteps.Seconds))
 		}
 		slices.Reverse(order)
@@ -224,8 +224,7 @@ func (p *pair) run(ctx context.Context, o *Options, by policy, c *Case) (_ *Run,
 
 // account makes figures of the answers.
 func (l *load) account(answers []answer, snap sched.Snapshot, by policy) *Run {
-	first := firsts(answers)
-	r := &Run{FirstP50: quantile(first, 0.5), FirstP95: quantile(first, 0.95), Digest: digest(answers), Threshold: 1}
+	r := &Run{First: firsts(answers), Digest: digest(answers), Threshold: 1}
 	r.All, r.Steady, r.SteadyPart = l.rates(answers)
 	tokens, large := 0, 0
 	for i := range answers {

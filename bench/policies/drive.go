@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"math"
 	"time"
 
 	"github.com/tokenrouter/tokenrouter/sched"
@@ -132,12 +132,11 @@ func digest(answers []answer) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// firsts are the times to the first token, sorted.
-func firsts(answers []answer) []time.Duration {
-	list := make([]time.Duration, len(answers))
+// firsts are the times to the first token, in milliseconds, in the order of the prompts.
+func firsts(answers []answer) []float64 {
+	list := make([]float64, len(answers))
 	for i := range answers {
-		list[i] = answers[i].tokens[0].Sub(answers[i].asked)
+		list[i] = math.Round(10*1000*answers[i].tokens[0].Sub(answers[i].asked).Seconds()) / 10
 	}
-	slices.Sort(list)
 	return list
 }

@@ -41,5 +41,5 @@ func gapsOf(calls []call) *Gaps {
 		return nil
 	}
 	slices.Sort(list)
-	return &Gaps{len(list), 1000 * quantile(list, 0.5), 1000 * quantile(list, 0.95)}
+	return &Gaps{len(list), 1e6 * quantile(list, 0.5).Seconds(), 1e6 * quantile(list, 0.95).Seconds()}
 }

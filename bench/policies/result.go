@@ -3,7 +3,6 @@ package main
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/tokenrouter/tokenrouter/bench/report"
 )
@@ -73,18 +72,17 @@ type Figure struct {
 
 // Run is one round of it.
 type Run struct {
-	All        float64 `json:"tokens_per_second"`
-	Steady     float64 `json:"steady_tokens_per_second"`
-	SteadyPart float64 `json:"steady_part"`
-	FirstP50   float64 `json:"first_token_p50_ms"`
-	FirstP95   float64 `json:"first_token_p95_ms"`
-	Threshold  int     `json:"threshold"`
-	MaxWait    float64 `json:"max_wait_ms"`
-	Busy       float64 `json:"steps_of_time"` // how much of the time models take steps
-	SmallSteps Steps   `json:"small_steps"`
-	LargeSteps Steps   `json:"large_steps"`
-	Gaps       *Gaps   `json:"gaps,omitempty"`
-	Digest     string  `json:"tokens"`
+	All        float64   `json:"tokens_per_second"`
+	Steady     float64   `json:"steady_tokens_per_second"`
+	SteadyPart float64   `json:"steady_part"`
+	First      []float64 `json:"first_tokens_ms,omitempty"` // times to the first token: of the first requests of all clients, of their second ones, and so on
+	Threshold  int       `json:"threshold"`
+	MaxWait    float64   `json:"max_wait_ms"`
+	Busy       float64   `json:"steps_of_time"` // how much of the time models take steps
+	SmallSteps Steps     `json:"small_steps"`
+	LargeSteps Steps     `json:"large_steps"`
+	Gaps       *Gaps     `json:"gaps,omitempty"`
+	Digest     string    `json:"tokens"`
 
 	// What a policy with a profile estimated in the middle of the run.
 	Small *Latency `json:"small_step,omitempty"`
@@ -107,10 +105,23 @@ func (f *Figure) add(r Run) {
 	f.All = of(func(r *Run) float64 { return r.All })
 	f.Steady = of(func(r *Run) float64 { return r.Steady })
 	f.SteadyPart = of(func(r *Run) float64 { return r.SteadyPart })
-	f.FirstP50 = of(func(r *Run) float64 { return r.FirstP50 })
-	f.FirstP95 = of(func(r *Run) float64 { return r.FirstP95 })
+	f.FirstP50, f.FirstP95 = f.first()
 	f.MaxWait = of(func(r *Run) float64 { return r.MaxWait })
 	f.Handoffs, f.LargeShare, f.Threshold = r.handoffs, r.share, r.Threshold
+}
+
+// first are median and 95th percentile of the times to the first token of all rounds' requests together: those of one round are in
+// two heaps, of requests that start together and of those that follow, between which a round's median falls now here, now there.
+func (f *Figure) first() (p50, p95 float64) {
+	var all []float64
+	for i := range f.Runs {
+		all = append(all, f.Runs[i].First...)
+	}
+	if len(all) == 0 {
+		return 0, 0
+	}
+	slices.Sort(all)
+	return median(all), quantile(all, 0.95)
 }
 
 // equalize computes Equal for steps of the given latencies and runs of so many tokens.
@@ -190,8 +201,7 @@ func median(list []float64) float64 {
 	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
-// quantile of sorted times, in milliseconds: the smallest that at least a share q of them do not exceed.
-func quantile(sorted []time.Duration, q float64) float64 {
-	i := max(0, int(math.Ceil(q*float64(len(sorted))))-1)
-	return sorted[i].Seconds() * 1000
+// quantile of sorted figures: the smallest that at least a share q of them do not exceed.
+func quantile[T any](sorted []T, q float64) T {
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
