@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Trains one model of the recipe, or all in order that DIR does not hold yet; goes on from DIR/NAME.checkpoint.
+"""Trains one model of the recipe, or all in order that DIR does not hold yet; goes on from DIR/NAME.checkpoint. A model that is
+the average of others is made of theirs.
 
     train.py [NAME] --recipe recipe.toml --work DIR
 
@@ -18,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 
+from average import average
 from corpus import Batch, Stream, pad, validation
 from grow import grow
 from model import Model, Shape
@@ -173,7 +175,10 @@ def main() -> None:
     for name in [a.name] if a.name else recipe.models:
         if not (a.work / f"{name}.pt").exists():
             print(f"train.py: {name}", flush=True)
-            Training(name, recipe, a.work).run()
+            if parts := recipe.model(name).get("average_of"):
+                average(name, parts, a.work)
+            else:
+                Training(name, recipe, a.work).run()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 from tokenizers import Tokenizer  # noqa: E402
 
 import policies  # noqa: E402
+from average import average  # noqa: E402
 from corpus import Stream  # noqa: E402
 from decode import decode, entropy  # noqa: E402
 from export import export  # noqa: E402
@@ -48,6 +49,21 @@ def test_training_resumes_to_the_same_weights(work):
         assert torch.equal(a, b)
     assert resumed.digest == straight.digest
     assert sum(losses[-3:]) < sum(losses[:3])
+
+
+def test_average(work):
+    shape = model().shape.__dict__
+    for name, seed in (("a", 1), ("b", 2), ("c", 3)):
+        provenance = {"seed": 1, "steps": seed, "tokens": 10 * seed, "data_sha256": name}
+        torch.save({"weights": model(seed).state_dict(), "shape": shape, "provenance": provenance}, work / f"{name}.pt")
+    average("mean", ["a", "b", "c"], work)
+    mean = torch.load(work / "mean.pt", weights_only=True)
+    for k, w in mean["weights"].items():
+        assert torch.allclose(w, (model(1).state_dict()[k] + model(2).state_dict()[k] + model(3).state_dict()[k]) / 3, atol=1e-6)
+    assert (mean["provenance"]["steps"], mean["provenance"]["tokens"], mean["shape"]) == (6, 60, shape)
+    torch.save({"weights": {}, "shape": {**shape, "width": 64}, "provenance": {}}, work / "b.pt")
+    with pytest.raises(SystemExit, match="b {.*64"):
+        average("mean", ["a", "b"], work)
 
 
 def test_streams_go_on_in_the_next_chunk(work):
