@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes docs/routing-quality.md, docs/pareto.svg and the thresholds of docs/choosing.md from bench/results/pareto.json. With --check it only says whether they are up to date."""
+"""Writes docs/routing-quality.md with its plots, and the thresholds of docs/choosing.md, from bench/results/pareto*.json. With --check it only says whether they are up to date."""
 
 import json
 import sys
 
 from generated import ROOT, part, publish
 
+REAL = "qwen2.5-coder"
 COLOURS = ("#2f81f7", "#d1741c", "#2da44e", "#bf4b8a", "#8b5cf6", "#b08800", "#0e8a94", "#cf4a3c", "#6e7781")
 
 
@@ -27,7 +28,8 @@ def band(p: dict) -> str:
 
 def interpolated(curve: dict, share: float, single: dict) -> float:
     """A curve's accuracy at a share, on the line through its points and both single models."""
-    ends = [(0.0, single["demo-small"]["accuracy"]), (1.0, single["demo-large"]["accuracy"])]
+    small, large = single.values()
+    ends = [(0.0, small["accuracy"]), (1.0, large["accuracy"])]
     points = sorted(ends + [(p["large_share"], p["accuracy"]) for p in curve["points"]])
     for (x0, y0), (x1, y1) in zip(points, points[1:]):
         if x0 <= share <= x1:
@@ -36,7 +38,7 @@ def interpolated(curve: dict, share: float, single: dict) -> float:
 
 
 def targets(data: dict) -> list[str]:
-    small, large = (data["single"][m]["accuracy"] for m in ("demo-small", "demo-large"))
+    small, large = (p["accuracy"] for p in data["single"].values())
     met = lambda ok: "met" if ok else "**not met**"  # noqa: E731
     lines = [f"| large model alone: at least 98 % | {percent(large)} | {met(large >= 0.98)} |",
              f"| small model alone: 30 to 60 % | {percent(small)} | {met(0.3 <= small <= 0.6)} |"]
@@ -65,7 +67,8 @@ def learned(data: dict, entropy: dict) -> str:
     return f"{target} {name}: {percent(best['accuracy'])} with {percent(best['large_share'])}, {100 * gap:+.1f} points | {met} |"
 
 
-def page(data: dict) -> str:
+def page(data: dict, other: dict | None = None) -> str:
+    """The page on the built-in pair, and on another one if it was measured."""
     lines = ["# Quality of routing", "",
              "Made by `scripts/render-routing.py` from `bench/results/pareto.json`; `make pareto` measures again.", "",
              f"The pair that the program carries, {data['problems']:,} word problems of the test split, greedy, over HTTP. Accuracy is the "
@@ -73,13 +76,28 @@ def page(data: dict) -> str:
              "measured are shown; the table of targets takes that of R-Stitch with the least share that reaches 99 %, and the best one of a "
              "learned head, so these are picked on these very problems, and a little flattered by that. The default threshold was chosen on others.", "", "![accuracy against share](pareto.svg)", "",
              "| target | measured | |", "|---|---|---|", *targets(data), "",
-             "| | value | share | accuracy | 95 % interval |", "|---|---:|---:|---:|---|"]
-    for name, p in data["single"].items():
-        lines.append(f"| {name} alone | – | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |")
-    for c in data["curves"]:
-        lines += [f"| {c['name']} | {setting(c, p)} | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |" for p in c["points"]]
-    return "\n".join([*lines, "", "Accuracy between two points, for the comparison at equal share, is read off the straight line through them. Speculative "
-                      "decoding's answers are the large model's: what it saves are steps, not tokens.", ""])
+             *table(data),
+             "", "Accuracy between two points, for the comparison at equal share, is read off the straight line through them. Speculative "
+             "decoding's answers are the large model's: what it saves are steps, not tokens.", ""]
+    return "\n".join(lines + (real(other) if other else []))
+
+
+def real(data: dict) -> list[str]:
+    """The section on a pair of files."""
+    small, large = data["single"]
+    return [f"## {small} and {large}", "",
+            f"{data['problems']} problems of GSM8K's test split, greedy, at most 320 tokens, 16 clients at a time; the heads are in `models/qwen2.5-coder`. "
+            "The right answer is the last number in a box, or of the text. Tokens/s are those of the whole measurement of a point.",
+            "", f"![accuracy against share](pareto-{REAL}.svg)", "", *table(data, speed=True), ""]
+
+
+def table(data: dict, speed: bool = False) -> list[str]:
+    """All points; with speed, tokens/s too."""
+    more, rule = (" tokens/s |", "---:|") if speed else ("", "")
+    rows = [(f"{name} alone", "–", p) for name, p in data["single"].items()] + [(c["name"], setting(c, p), p) for c in data["curves"] for p in c["points"]]
+    return [f"| | value | share | accuracy | 95 % interval |{more}", f"|---|---:|---:|---:|---|{rule}",
+            *(f"| {name} | {value} | {percent(p['large_share'])} | {percent(p['accuracy'])} | {band(p)} |" + (f" {p['tokens_per_second']:.0f} |" if speed else "")
+              for name, value, p in rows)]
 
 
 def choosing(data: dict) -> list[str]:
@@ -102,7 +120,7 @@ def choosing(data: dict) -> list[str]:
 
 
 def plot(data: dict) -> str:
-    low = 0.5 if data["single"]["demo-small"]["accuracy"] >= 0.5 else 0.0
+    low = 0.5 if min(p["accuracy"] for p in data["single"].values()) >= 0.5 else 0.0
     x, y = lambda s: 60 + 600 * s ** 0.5, lambda v: 330 - 300 * (v - low) / (1 - low)  # noqa: E731
     out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 380" font-family="sans-serif" font-size="13">',
            '<rect width="900" height="380" fill="#ffffff"/><g stroke="#d0d7de" fill="#57606a">']
@@ -131,10 +149,13 @@ def main() -> int:
     if not results.exists():
         print("bench/results/pareto.json is not there; make pareto measures it", file=sys.stderr)
         return 0 if "--check" in sys.argv else 1
-    data = json.loads(results.read_text())
-    docs = ROOT / "docs"
-    return publish({docs / "routing-quality.md": page(data), docs / "pareto.svg": plot(data),
-                    docs / "choosing.md": part(docs / "choosing.md", "thresholds", choosing(data))}, "bench/results")
+    data, more, docs = json.loads(results.read_text()), ROOT / f"bench/results/pareto-{REAL}.json", ROOT / "docs"
+    other = json.loads(more.read_text()) if more.exists() else None
+    files = {docs / "routing-quality.md": page(data, other), docs / "pareto.svg": plot(data),
+             docs / "choosing.md": part(docs / "choosing.md", "thresholds", choosing(data))}
+    if other:
+        files[docs / f"pareto-{REAL}.svg"] = plot(other)
+    return publish(files, "bench/results")
 
 
 if __name__ == "__main__":

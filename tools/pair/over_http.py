@@ -20,9 +20,10 @@ from pathlib import Path
 from problems.sample import Problem, problem
 
 
-def ask(a: argparse.Namespace, p: Problem) -> dict:
+def ask(a: argparse.Namespace, p) -> dict:
+    """The server's answer to p.question."""
     # A seed of the problem's own: algorithms that draw who writes give the same again, and other positions for other problems.
-    body = {"model": a.model, "messages": [{"role": "user", "content": p.question}], "temperature": 0, "max_tokens": 160,
+    body = {"model": a.model, "messages": [{"role": "user", "content": p.question}], "temperature": 0, "max_tokens": getattr(a, "max_tokens", 160),
             "seed": zlib.crc32(p.question.encode())}
     routing = getattr(a, "routing", None) or ({} if a.threshold is None else {"threshold": a.threshold})
     if routing:
@@ -32,10 +33,10 @@ def ask(a: argparse.Namespace, p: Problem) -> dict:
         return json.load(answer)
 
 
-def right(p: Problem, answer: dict) -> bool:
+def right(text: str, answer: int) -> bool:
     """Whether the number behind `Answer:` is the right one."""
-    found = re.search(r"Answer: (\d{1,9})$", answer["choices"][0]["message"]["content"])
-    return bool(found) and int(found[1]) == p.answer
+    found = re.search(r"Answer: (\d{1,9})$", text)
+    return bool(found) and int(found[1]) == answer
 
 
 def score(problems: list[Problem], answers: list[dict]) -> dict:
@@ -43,7 +44,7 @@ def score(problems: list[Problem], answers: list[dict]) -> dict:
     answers_right = responses_right = handoffs = 0
     for p, a in zip(problems, answers):
         text = a["choices"][0]["message"]["content"]
-        answers_right += right(p, a)
+        answers_right += right(text, p.answer)
         responses_right += text == p.response
         routing = a.get("routing") or {"tokens": {a["model"]: a["usage"]["completion_tokens"]}, "handoffs": 0}
         tokens.update(routing["tokens"])
