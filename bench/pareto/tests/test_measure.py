@@ -90,7 +90,7 @@ def test_any_pair_over_a_file_of_problems(tmp_path):
     problems = tmp_path / "problems.jsonl"
     problems.write_text("".join(json.dumps({"problem": x.question, "solution": f"It is {x.expected}."}) + "\n" for x in q))
     points = tmp_path / "points.toml"
-    points.write_text('[[curve]]\nname = "R2R"\nrouting = { algorithm = "r2r", head = "r2r.gguf" }\nover = "threshold"\nvalues = [2]\n')
+    points.write_text('[[curve]]\nname = "R2R"\nrouting = { algorithm = "r2r", head = "r2r.gguf" }\nover = "threshold"\nvalues = [1]\n')
     with pytest.raises(FileNotFoundError):
         m.read_points(points)
     pair = m.ROOT / "models/pair"
