@@ -170,6 +170,7 @@ var mirrors = map[string]reflect.Type{
 	"tr_model_info":    reflect.TypeFor[modelInfo](),
 	"tr_head_info":     reflect.TypeFor[headInfo](),
 	"tr_arena_params":  reflect.TypeFor[arenaParams](),
+	"tr_arena_info":    reflect.TypeFor[arenaInfo](),
 	"tr_segment":       reflect.TypeFor[segment](),
 	"tr_sampling":      reflect.TypeFor[sampling](),
 	"tr_row":           reflect.TypeFor[row](),

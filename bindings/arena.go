@@ -23,6 +23,15 @@ type arenaParams struct {
 	kvType    int32
 }
 
+// arenaInfo is tr_arena_info.
+type arenaInfo struct {
+	size        uint32
+	hasGraphs   int32
+	steps       uint64
+	graphHits   uint64
+	graphMisses uint64
+}
+
 // KVType is how keys and values are stored.
 type KVType int32
 
@@ -105,6 +114,36 @@ func (a *Arena) Options() ArenaOptions { return a.options }
 
 // Info says what the arena's model is.
 func (a *Arena) Info() ModelInfo { return a.info }
+
+// ArenaCounts is what an arena has done since it was made.
+type ArenaCounts struct {
+	Steps                  uint64 // that succeeded
+	Graphs                 bool   // steps of one shape are recorded, and run from the recording as a whole
+	GraphHits, GraphMisses uint64 // steps that were run from a recording, and others; 0 without Graphs
+}
+
+// Describe says what the arena has done; during a step, too.
+func (a *Arena) Describe() (ArenaCounts, error) {
+	if err := a.use(); err != nil {
+		return ArenaCounts{}, err
+	}
+	defer a.release()
+	var info arenaInfo
+	info.size = uint32(unsafe.Sizeof(info)) // safe: a constant
+	if err := a.describe(&info); err != nil {
+		return ArenaCounts{}, err
+	}
+	return ArenaCounts{Steps: info.steps, Graphs: info.hasGraphs != 0, GraphHits: info.graphHits, GraphMisses: info.graphMisses}, nil
+}
+
+// tr_status tr_arena_describe(const tr_arena *arena, tr_arena_info *info, char *err, size_t err_len);
+func (a *Arena) describe(info *arenaInfo) error {
+	var text message
+	status := call(a.library.fn.arenaDescribe, uintptr(a.handle),
+		uintptr(unsafe.Pointer(info)),                // safe: mirrors tr_arena_info; kept alive by call
+		uintptr(unsafe.Pointer(&text)), messageBytes) // safe: the length goes along; kept alive by call
+	return text.failure("tr_arena_describe", status)
+}
 
 // CopyPage copies the keys and values of page from into page to, all layers: what a fork of a half-filled page needs. No
 // step may be using either page.

@@ -10,7 +10,7 @@ import (
 )
 
 // ABIVersion is the TR_ABI_VERSION that this package is written for.
-const ABIVersion = 4
+const ABIVersion = 5
 
 // Library is an opened libtokenrouter. It stays loaded until the process ends: its thread pool must not lose its code.
 // Safe for concurrent use.

@@ -210,6 +210,26 @@ func TestSampling(t *testing.T) {
 	})
 }
 
+// Steps that succeed are counted. On the processor none is recorded, and so none is said to have hit or missed.
+func TestDescribeArena(t *testing.T) {
+	a := newArena(t, openModel(t, tinygguf.Options{}), ArenaOptions{Pages: 1})
+	for steps := range uint64(3) {
+		counts, err := a.Describe()
+		require.NoError(t, err)
+		require.Equal(t, ArenaCounts{Steps: steps}, counts)
+		ask(t, a, 0, 0, tokens(1, 5), Row{})
+	}
+	b := a.NewBatch()
+	b.AddSegment(tokens(1, 5), 0, nil)
+	require.ErrorIs(t, a.Step(b), ErrArgument)
+	counts, err := a.Describe()
+	require.NoError(t, err)
+	require.Equal(t, uint64(3), counts.Steps, "a batch that is refused is no step")
+	require.NoError(t, a.Close())
+	_, err = a.Describe()
+	require.ErrorIs(t, err, ErrClosed)
+}
+
 func TestCopyPage(t *testing.T) {
 	m := openModel(t, tinygguf.Options{})
 	a := newArena(t, m, ArenaOptions{Pages: 3})

@@ -4,12 +4,13 @@ import "fmt"
 
 // symbols are the addresses of the library's functions.
 type symbols struct {
-	abiVersion, version                            uintptr
-	deviceOpen, deviceDescribe, deviceClose        uintptr
-	modelLoad, modelDescribe, modelFree            uintptr
-	headLoad, headDescribe, headFree               uintptr
-	arenaCreate, arenaCopyPage, arenaFree, stepRun uintptr
-	convert                                        uintptr
+	abiVersion, version                       uintptr
+	deviceOpen, deviceDescribe, deviceClose   uintptr
+	modelLoad, modelDescribe, modelFree       uintptr
+	headLoad, headDescribe, headFree          uintptr
+	arenaCreate, arenaDescribe, arenaCopyPage uintptr
+	arenaFree, stepRun                        uintptr
+	convert                                   uintptr
 }
 
 // table names them, in the order of the header.
@@ -27,6 +28,7 @@ func (s *symbols) table() []symbol {
 		{"tr_head_describe", &s.headDescribe},
 		{"tr_head_free", &s.headFree},
 		{"tr_arena_create", &s.arenaCreate},
+		{"tr_arena_describe", &s.arenaDescribe},
 		{"tr_arena_copy_page", &s.arenaCopyPage},
 		{"tr_arena_free", &s.arenaFree},
 		{"tr_step", &s.stepRun},

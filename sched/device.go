@@ -85,6 +85,7 @@ func (s *subserver) runStep() error {
 		return err
 	}
 	err := s.runner.Step(&s.step.batch)
+	s.countGraphs()
 	if errors.Is(err, ErrLost) && s.device.lose(err) {
 		if f := s.engine.observer.Lost; f != nil {
 			f(s.device.name, err)

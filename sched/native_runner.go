@@ -26,11 +26,15 @@ type NativeRunner struct {
 	sampling bindings.Sampling // of the row that is being added; a field, so that it is not allocated for each
 	masks    [][]uint32        // of rows whose own are too short for the model
 	used     int               // of masks, in this step
+	graphs   bool              // the device records steps
 
 	began, ended time.Time // of the last call of the library
 }
 
-var _ HeadRunner = (*NativeRunner)(nil)
+var (
+	_ HeadRunner  = (*NativeRunner)(nil)
+	_ GraphRunner = (*NativeRunner)(nil)
+)
 
 // NewNativeRunner allocates an arena on the model. The model must stay open until the runner is closed.
 func NewNativeRunner(model *bindings.Model, limits NativeLimits) (*NativeRunner, error) {
@@ -42,7 +46,23 @@ func NewNativeRunner(model *bindings.Model, limits NativeLimits) (*NativeRunner,
 	if err != nil {
 		return nil, fmt.Errorf("KV cache of %d pages: %w", limits.Pages, err)
 	}
-	return &NativeRunner{model: model, arena: arena, batch: arena.NewBatch()}, nil
+	counts, err := arena.Describe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("describe the KV cache: %w", err), arena.Close())
+	}
+	return &NativeRunner{model: model, arena: arena, batch: arena.NewBatch(), graphs: counts.Graphs}, nil
+}
+
+// Graphs implements [GraphRunner].
+func (r *NativeRunner) Graphs() *GraphCounts {
+	if !r.graphs {
+		return nil
+	}
+	counts, err := r.arena.Describe()
+	if err != nil {
+		return nil // closed
+	}
+	return &GraphCounts{Hits: counts.GraphHits, Misses: counts.GraphMisses}
 }
 
 // Info is what the scheduler must know, but for EndIDs, which the model's vocabulary has. MaxContext is the context length

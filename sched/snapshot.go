@@ -42,6 +42,7 @@ type ModelSnapshot struct {
 	Planned   int           // the same before it is clipped to what can come and what fits
 	MaxWait   time.Duration // longest wait for it; 0: no bound
 	Latency   LatencySnapshot
+	Graphs    *GraphCounts       // of the steps; nil: none yet, or the device records none
 	Routing   map[string]float64 // estimate of where requests of routes go after a step, by model; nil: none has come here
 	Share     float64            // of the tokens of routes that was written here, since the start
 }
@@ -67,6 +68,7 @@ func (e *Engine) Snapshot() Snapshot {
 			Batch: s.batch, Requests: s.served, Tokens: s.written,
 			Threshold: s.bound(), Planned: s.ruled(s.visitors), MaxWait: max(0, s.waitLimit()),
 		}
+		m.Graphs = s.graphs.Load()
 		latency, known := s.observed.latency()
 		m.Latency = LatencySnapshot{known, latency.Base, latency.PerRequest, latency.PerRow, s.observed.stretch()}
 		all := 0.0

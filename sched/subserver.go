@@ -3,6 +3,7 @@ package sched
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tokenrouter/tokenrouter/router"
@@ -55,7 +56,8 @@ type subserver struct {
 	observed observed
 	rules    []rule // [live requests] of the planner; the zero rule: not yet known
 
-	step step // of the decode loop alone
+	graphs atomic.Pointer[GraphCounts] // after the last step
+	step   step                        // of the decode loop alone
 }
 
 func newSubserver(e *Engine, o *ModelOptions, tombs int) (*subserver, error) {

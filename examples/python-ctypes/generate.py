@@ -10,7 +10,7 @@ import ctypes
 import sys
 from ctypes import POINTER, Structure, byref, c_char_p, c_float, c_int32, c_uint32, c_uint64, c_void_p, sizeof
 
-ABI = 4
+ABI = 5
 PAGE_TOKENS = 32
 WANT_TOKEN = 1
 

@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised whenever anything in this header changes in layout or meaning. */
-#define TR_ABI_VERSION 4
+#define TR_ABI_VERSION 5
 
 /* ---------------------------------------------------------------- status */
 
@@ -162,6 +162,15 @@ typedef struct tr_arena_params {
     int32_t kv_type;        /* TR_KV_* */
 } tr_arena_params;
 
+/* What an arena has done since it was made. */
+typedef struct tr_arena_info {
+    uint32_t size;
+    int32_t has_graphs;     /* not 0: the device records what steps of a shape do, and runs it as a whole from then on */
+    uint64_t steps;         /* that succeeded */
+    uint64_t graph_hits;    /* steps that were run from a recording; 0 without has_graphs */
+    uint64_t graph_misses;  /* steps that were not: of a new shape, or of one that is not recorded; 0 without has_graphs */
+} tr_arena_info;
+
 /* Tokens of one page of the KV cache. A sequence's i-th page holds positions [i*TR_PAGE_TOKENS, (i+1)*TR_PAGE_TOKENS). */
 #define TR_PAGE_TOKENS 32
 
@@ -173,6 +182,8 @@ typedef struct tr_arena_params {
  * bookkeeping; the arena reads and writes the pages that a step names and nothing else.
  */
 TR_API tr_status tr_arena_create(tr_model *model, const tr_arena_params *params, tr_arena **out, char *err, size_t err_len);
+/* Does not wait for a step that is running. */
+TR_API tr_status tr_arena_describe(const tr_arena *arena, tr_arena_info *info, char *err, size_t err_len);
 /* Copies the keys and values of page `from` into page `to`, all layers: what a fork of a half-filled page needs. */
 TR_API tr_status tr_arena_copy_page(tr_arena *arena, int32_t from, int32_t to, char *err, size_t err_len);
 TR_API void tr_arena_free(tr_arena *arena); /* NULL is allowed */

@@ -334,6 +334,24 @@ void test_bad_batches() {
     CHECK_REFUSED(TR_ERR_ARGUMENT, "append 21 tokens; the arena was made for steps of at most 20", tr_step(e.arena.get(), &b.batch, err, len));
 }
 
+// Steps are counted that succeed. On the processor none is recorded.
+void test_counts() {
+    const Engine e(TinyModel{}.bytes(), {.n_pages = 1});
+    tr_arena_info info{};
+    CHECK_REFUSED(TR_ERR_ARGUMENT, "tr_arena_info.size is 0", tr_arena_describe(e.arena.get(), &info, err, len));
+    info.size = sizeof info;
+    CHECK_REFUSED(TR_ERR_ARGUMENT, "arena is NULL", tr_arena_describe(nullptr, &info, err, len));
+    step(e, {{0, {1, 2}, {0}, {1}}});
+    Batch b;
+    b.batch.n_segments = 0;
+    CHECK_REFUSED(TR_ERR_ARGUMENT, "n_segments is 0", tr_step(e.arena.get(), &b.batch, err, len));
+    info.graph_hits = info.graph_misses = 7;
+    CHECK_EQUAL(TR_OK, tr_arena_describe(e.arena.get(), &info, nullptr, 0));
+    CHECK_EQUAL(uint64_t{1}, info.steps);
+    CHECK_EQUAL(0, info.has_graphs);
+    CHECK_EQUAL(uint64_t{0}, info.graph_hits + info.graph_misses);
+}
+
 // A page table may repeat pages of context, but no sequence outgrows the arena.
 void test_small_arena() {
     const Engine e(TinyModel{}.bytes(), {.n_pages = 2});
@@ -420,6 +438,7 @@ int main() {
     test_arena();
     test_bad_batches();
     test_small_arena();
+    test_counts();
     test_order_of_ends();
     test_threads();
     test_wants();

@@ -81,6 +81,9 @@ func modelState(m *sched.ModelSnapshot) openai.ModelState {
 	if o.KV.Capacity > 0 {
 		o.KV.Usage = float64(o.KV.Used) / float64(o.KV.Capacity)
 	}
+	if g := m.Graphs; g != nil {
+		o.Graphs = &openai.GraphState{Hits: g.Hits, Misses: g.Misses}
+	}
 	if l := m.Latency; l.Known {
 		o.Latency = &openai.LatencyState{Base: 1000 * l.Base, PerRequest: 1000 * l.PerRequest, PerToken: 1000 * l.PerRow, Stretch: l.Stretch}
 	}

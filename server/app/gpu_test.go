@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -67,6 +68,11 @@ func TestModelsOnTwoKindsOfDevices(t *testing.T) {
 	}
 	require.Positive(t, s.Summary().Tokens["small"])
 	require.Positive(t, s.Summary().Tokens["large"])
+	models := r.Engine.Snapshot().Models
+	require.Nil(t, models[0].Graphs, "the processor records no steps")
+	require.NotNil(t, models[1].Graphs)
+	require.Equal(t, uint64(1), models[1].Graphs.Misses)
+	require.Equal(t, models[1].Steps, models[1].Graphs.Hits+models[1].Graphs.Misses)
 	require.NoError(t, r.Close(t.Context()))
 	for _, want := range []string{
 		`"device":"cuda","gpu":"Fake GPU 0","capability":"9.0","driver":"13.0","memory":"1024 MiB","free":"960 MiB","message":"GPU found"`,
@@ -128,6 +134,8 @@ func TestLostGPU(t *testing.T) {
 	require.Equal(t, 503, status)
 	require.Contains(t, body, `"status":"device lost","lost":[{"id":"cuda","object":"device_state","sharing":"exclusive","models":["large"],"lost":"device lost:`)
 	_, body = get("/v1/routes")
+	require.Regexp(t, `"graphs":\{"hits":[1-9][0-9]*,"misses":1\}`, body)
+	require.Equal(t, 1, strings.Count(body, `"graphs"`), "of the model on the GPU alone")
 	require.Contains(t, body, `{"id":"cpu","object":"device_state","sharing":"exclusive","models":["small"]}`)
 	status, _ = get("/healthz")
 	require.Equal(t, 200, status)

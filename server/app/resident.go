@@ -13,7 +13,7 @@ import (
 )
 
 // resident is a model of a running engine whose weights and KV cache may leave memory, and come back, while the engine goes on.
-// It implements sched.HeadRunner.
+// It implements sched.HeadRunner and sched.GraphRunner.
 type resident struct {
 	*loaded
 	device *device
@@ -34,7 +34,10 @@ type residentHead struct {
 	file       string
 }
 
-var _ sched.HeadRunner = (*resident)(nil)
+var (
+	_ sched.HeadRunner  = (*resident)(nil)
+	_ sched.GraphRunner = (*resident)(nil)
+)
 
 // newResident makes the runner of a model that is in memory.
 func newResident(m *loaded, d *device, limits sched.NativeLimits, log zerolog.Logger) (*resident, error) {
@@ -72,6 +75,16 @@ func (r *resident) Step(b *sched.Batch) error {
 		}
 	}
 	return r.runner.Step(b)
+}
+
+// Graphs implements sched.GraphRunner.
+func (r *resident) Graphs() *sched.GraphCounts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.runner == nil {
+		return nil
+	}
+	return r.runner.Graphs()
 }
 
 // CheckHead implements sched.HeadRunner.

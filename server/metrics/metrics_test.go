@@ -64,6 +64,20 @@ func TestDrafts(t *testing.T) {
 	require.Equal(t, "4", values[`tokenrouter_tokens_total{model="large"}`])
 }
 
+// Graphs are counted where there are any.
+func TestGraphs(t *testing.T) {
+	t.Parallel()
+	m := metrics.New()
+	m.Watch(func() sched.Snapshot {
+		return sched.Snapshot{Models: []sched.ModelSnapshot{{Name: "on a GPU", Graphs: &sched.GraphCounts{Hits: 7, Misses: 2}}, {Name: "on the processor"}}}
+	})
+	page, values := scrape(t, m)
+	require.Equal(t, "7", values[`tokenrouter_graph_steps_total{model="on a GPU",result="hit"}`])
+	require.Equal(t, "2", values[`tokenrouter_graph_steps_total{model="on a GPU",result="miss"}`])
+	require.NotContains(t, page, `tokenrouter_graph_steps_total{model="on the processor"`)
+	require.Contains(t, page, "# TYPE tokenrouter_graph_steps_total counter")
+}
+
 // A run of one request whose every token is written by the large model: all that it does shows, as counted by hand.
 func TestMetricsOfARun(t *testing.T) {
 	t.Parallel()

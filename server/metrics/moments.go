@@ -28,12 +28,13 @@ var (
 	routingDesc   = desc("routing_probability", "Estimate of how often a request goes from one model to another after a step.", "from", "to")
 	lostDesc      = desc("device_lost", "1: the device is gone, and every step on it fails.", "device")
 	stretchDesc   = desc("step_stretch_estimate", "Times as long that a step takes while another model on the device steps, too.", "model")
+	graphsDesc    = desc("graph_steps_total", "Steps on a GPU that ran as a recorded graph (hit), or not (miss).", "model", "result")
 	shareDesc     = desc("token_share", "Share of the tokens of routes that a model has written.", "model")
 )
 
 // Describe implements prometheus.Collector.
 func (m *moments) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{requestsDesc, localDesc, pagesDesc, thresholdDesc, plannedDesc, waitDesc, latencyDesc, routingDesc, lostDesc, stretchDesc, shareDesc} {
+	for _, d := range []*prometheus.Desc{requestsDesc, localDesc, pagesDesc, thresholdDesc, plannedDesc, waitDesc, latencyDesc, routingDesc, lostDesc, stretchDesc, graphsDesc, shareDesc} {
 		out <- d
 	}
 }
@@ -43,6 +44,9 @@ func (m *moments) Collect(out chan<- prometheus.Metric) {
 	s := m.snapshot()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	count := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
 	}
 	gauge(requestsDesc, float64(s.Queue), "queued")
 	gauge(requestsDesc, float64(s.Live), "live")
@@ -71,6 +75,10 @@ func (m *moments) Collect(out chan<- prometheus.Metric) {
 		}
 		if x.Latency.Stretch > 0 {
 			gauge(stretchDesc, x.Latency.Stretch, x.Name)
+		}
+		if x.Graphs != nil {
+			count(graphsDesc, float64(x.Graphs.Hits), x.Name, "hit")
+			count(graphsDesc, float64(x.Graphs.Misses), x.Name, "miss")
 		}
 		for to, p := range x.Routing {
 			gauge(routingDesc, p, x.Name, to)

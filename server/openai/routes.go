@@ -42,6 +42,13 @@ type ModelState struct {
 	Share   float64            `json:"share"`   // of the tokens of its routes that this model wrote
 
 	Memory *MemoryState `json:"memory,omitzero"` // null: not known
+	Graphs *GraphState  `json:"graphs,omitzero"` // not there where steps are not recorded
+}
+
+// GraphState counts the steps of a model on a GPU.
+type GraphState struct {
+	Hits   uint64 `json:"hits"`   // that ran as a graph, recorded from an earlier step of their shape
+	Misses uint64 `json:"misses"` // others
 }
 
 // MemoryState is the memory of a model, in bytes, as the engine allocated it.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-ABI = 4
+ABI = 5
 PAGE = 32
 WANT_TOKEN, WANT_HIDDEN = 1, 2
 P = c.c_void_p

@@ -89,6 +89,17 @@ tr_status tr_arena_create(tr_model *model, const tr_arena_params *params, tr_are
     return status;
 }
 
+/* Every step but the first has a graph. */
+tr_status tr_arena_describe(const tr_arena *arena, tr_arena_info *info, char *err, size_t err_len) {
+    tr_status status = REAL_CALL(tr_arena_describe)(arena, info, err, err_len);
+    if (status == TR_OK && on_gpu(arena)) {
+        info->has_graphs = 1;
+        info->graph_misses = info->steps > 0;
+        info->graph_hits = info->steps - info->graph_misses;
+    }
+    return status;
+}
+
 void tr_arena_free(tr_arena *arena) {
     forget(arena);
     REAL_CALL(tr_arena_free)(arena);

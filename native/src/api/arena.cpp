@@ -85,6 +85,21 @@ tr_status tr_arena_create(tr_model *model, const tr_arena_params *params, tr_are
     });
 }
 
+tr_status tr_arena_describe(const tr_arena *arena, tr_arena_info *info, char *err, size_t err_len) {
+    return guarded(err, err_len, [&] {
+        check_pointer(arena, "arena");
+        check_struct(info, "tr_arena_info");
+        *info = {};
+        info->size = sizeof *info;
+        info->steps = arena->steps;
+        if (const auto graphs = arena->memory->graph_counts()) {
+            info->has_graphs = 1;
+            info->graph_hits = graphs->hits;
+            info->graph_misses = graphs->misses;
+        }
+    });
+}
+
 tr_status tr_arena_copy_page(tr_arena *arena, int32_t from, int32_t to, char *err, size_t err_len) {
     return guarded(err, err_len, [&] {
         check_pointer(arena, "arena");

@@ -1,8 +1,10 @@
 // What stands behind the handles. A model keeps its device alive and an arena its model: a handle that is freed too early
 // frees nothing that is in use.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "arch/backend.h"
@@ -16,9 +18,16 @@
 
 namespace tr::api {
 
+// Steps that were run from a recording of an earlier one of their shape, and others.
+struct GraphCounts {
+    uint64_t hits = 0, misses = 0;
+};
+
 // What only one kind of device needs for the steps of an arena.
 struct StepMemory {
     virtual ~StepMemory() = default;
+    // None where steps are not recorded. Also while a step is running.
+    virtual std::optional<GraphCounts> graph_counts() const { return std::nullopt; }
 };
 
 // A device of any kind. The processor has a part in all of them: it loads, and draws tokens.
@@ -76,6 +85,7 @@ struct tr_arena {
     int32_t n_pages, max_tokens, max_rows;
 
     std::mutex busy; // held by a step and by copies of pages
+    std::atomic<uint64_t> steps = 0; // that succeeded
     std::unique_ptr<tr::arch::Workspace> workspace;
     std::unique_ptr<tr::api::StepMemory> memory; // of the device's kind
 

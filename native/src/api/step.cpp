@@ -61,5 +61,6 @@ tr_status tr_step(tr_arena *arena, const tr_batch *batch, char *err, size_t err_
         check_batch(*arena, *batch);
         arena->device->enter();
         arena->device->run(*arena, *batch);
+        arena->steps++;
     });
 }

@@ -63,7 +63,7 @@ void Graphs::Graph::launch(cudaStream_t stream) const { check(cudaGraphLaunch(ex
 void Graphs::run(const GraphShape &shape, cudaStream_t stream, const std::function<void()> &queue) {
     const auto at = known_.find(shape);
     if (at == known_.end()) {
-        counts_.misses++;
+        misses_++;
         if (known_.size() == kMostShapes) forget_oldest();
         known_[shape].last_used = ++steps_;
         return queue();
@@ -71,9 +71,9 @@ void Graphs::run(const GraphShape &shape, cudaStream_t stream, const std::functi
     Known &known = at->second;
     known.last_used = ++steps_;
     if (known.graph) {
-        counts_.hits++;
+        hits_++;
     } else {
-        counts_.misses++;
+        misses_++;
         known.graph = Graph(stream, queue);
     }
     known.graph.launch(stream);

@@ -1,12 +1,14 @@
 // Steps as CUDA graphs: what a step of one shape queues is recorded once and launched as a whole from then on. A graph keeps the arguments of
 // its kernels, so whatever differs between steps of a shape must be read from device memory.
 #pragma once
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <vector>
 
+#include "api/handles.h"
 #include "cuda/runtime.h"
 
 namespace tr::cuda {
@@ -29,15 +31,12 @@ public:
     // which is not to happen in a recording. Its second step records it. Throws Error.
     void run(const GraphShape &shape, cudaStream_t stream, const std::function<void()> &queue);
     // To be called for a step that has no shape.
-    void count_miss() { counts_.misses++; }
+    void count_miss() { misses_++; }
     // Forgets all graphs: memory that they name has moved.
     void clear() { known_.clear(); }
 
-    // Steps whose graph was there, and others.
-    struct Counts {
-        uint64_t hits = 0, misses = 0;
-    };
-    const Counts &counts() const { return counts_; }
+    // Steps whose graph was there, and others. From any thread.
+    api::GraphCounts counts() const { return {hits_, misses_}; }
 
     bool enabled = true; // or every step runs without
 
@@ -65,7 +64,7 @@ private:
     void forget_oldest();
 
     std::map<GraphShape, Known> known_;
-    Counts counts_;
+    std::atomic<uint64_t> hits_ = 0, misses_ = 0;
     uint64_t steps_ = 0;
 };
 

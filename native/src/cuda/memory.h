@@ -61,6 +61,7 @@ private:
 
 struct Memory final : api::StepMemory {
     Memory(const tr_arena &arena, const arch::Backend &backend);
+    std::optional<api::GraphCounts> graph_counts() const override { return graphs.counts(); }
 
     StepState state;
     Graphs graphs;

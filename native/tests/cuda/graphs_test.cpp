@@ -129,6 +129,13 @@ void test_steps(const Bytes &file, int32_t rounds) {
     CHECK_EQUAL(uint64_t{0}, graphs_of(plain).counts().hits);
     CHECK_EQUAL(static_cast<uint64_t>(rounds), graphs_of(plain).counts().misses);
     CHECK(graphs_of(recorded).counts().hits > 0);
+    tr_arena_info info{};
+    info.size = sizeof info;
+    CHECK_EQUAL(TR_OK, tr_arena_describe(recorded.arena.get(), &info, nullptr, 0));
+    CHECK_EQUAL(1, info.has_graphs);
+    CHECK_EQUAL(static_cast<uint64_t>(rounds), info.steps);
+    CHECK_EQUAL(graphs_of(recorded).counts().hits, info.graph_hits);
+    CHECK_EQUAL(graphs_of(recorded).counts().misses, info.graph_misses);
     CHECK_EQUAL(static_cast<uint64_t>(rounds), graphs_of(recorded).counts().hits + graphs_of(recorded).counts().misses);
 }
 
