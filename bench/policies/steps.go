@@ -14,6 +14,9 @@ type Steps struct {
 	Rows     float64 `json:"rows"`
 	Cached   float64 `json:"cached_tokens,omitempty"` // of all its requests in the KV cache when it has ended: what it reads
 	Seconds  float64 `json:"seconds"`
+
+	GraphHits   uint64 `json:"graph_hits,omitempty"` // of a GPU: steps that ran as a graph, and others
+	GraphMisses uint64 `json:"graph_misses,omitempty"`
 }
 
 // timed is a runner whose steps are counted. One engine after the other uses it: the native runner stays open.
@@ -36,6 +39,9 @@ func (t *timed) Step(b *sched.Batch) error {
 		s := &b.Segments[i]
 		t.sum.Rows += float64(len(s.Tokens))
 		t.sum.Cached += float64(s.Position + len(s.Tokens))
+	}
+	if g := t.native.Graphs(); g != nil {
+		t.sum.GraphHits, t.sum.GraphMisses = g.Hits, g.Misses
 	}
 	began, ended := t.native.Called()
 	t.calls = append(t.calls, call{began, ended})
@@ -63,5 +69,6 @@ func (t *timed) total() (Steps, []call) {
 func (s Steps) since(before Steps) Steps {
 	count := s.Count - before.Count
 	n := float64(max(count, 1))
-	return Steps{count, (s.Requests - before.Requests) / n, (s.Rows - before.Rows) / n, (s.Cached - before.Cached) / n, s.Seconds - before.Seconds}
+	return Steps{count, (s.Requests - before.Requests) / n, (s.Rows - before.Rows) / n, (s.Cached - before.Cached) / n, s.Seconds - before.Seconds,
+		s.GraphHits - before.GraphHits, s.GraphMisses - before.GraphMisses}
 }

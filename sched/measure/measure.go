@@ -37,6 +37,9 @@ type Figure struct {
 	Steps           int     `json:"steps"`
 	StepMillis      float64 `json:"step_ms"` // median
 	TokensPerSecond float64 `json:"tokens_per_second"`
+
+	GraphHits   uint64 `json:"graph_hits,omitempty"` // of a GPU: steps that ran as a graph, and others; those before the timed ones, too
+	GraphMisses uint64 `json:"graph_misses,omitempty"`
 }
 
 // Options of a measurement. All numbers are at least 1.
@@ -100,6 +103,9 @@ func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 	median := took[len(took)/2].Seconds()
 	f.Steps, f.StepMillis = len(took), 1e3*median
 	f.TokensPerSecond = float64(c.Batch*c.Tokens) / median
+	if g := s.runner.Graphs(); g != nil {
+		f.GraphHits, f.GraphMisses = g.Hits, g.Misses
+	}
 	return f, nil
 }
 

