@@ -1,4 +1,4 @@
-// Router heads on the device against those of the processor, bit for bit: their operators, and whole steps whose rows name heads of all kinds or
+// Router heads on the device against those of the processor, bit for bit (half floats aside): their operators, and whole steps whose rows name heads of all kinds or
 // none. With graphs and without, padded or not, and whatever is beside it, a row has the same score.
 #include "cuda/heads.h"
 
@@ -267,6 +267,26 @@ void test_others() {
     CHECK(same(scores(cpu, 0, many, mixed(100, 1)), scores(gpu, 0, many, mixed(100, 1))));
 }
 
+// Weights in half and brain floats, which the tensor cores multiply in an order of their own (docs/cuda.md): close to the processor's scores, and of the
+// same bits in any batch. A score is eight products away from its inputs; each is off by 2^-17 of the sum of its magnitudes, which is about 10.
+void test_halves() {
+    const Engine cpu(small().bytes(), {nullptr, 1, 0, 64, 0, 8, TR_KV_F16, nullptr}), gpu(small().bytes(), {nullptr, 1, 0, 64, 0, 8, TR_KV_F16, "cuda"});
+    const std::vector<int32_t> tokens = random_tokens(5, kVocab, 4);
+    tr_sampling greedy{};
+    greedy.size = sizeof greedy;
+    for (const quant::Type type : {quant::Type::F16, quant::Type::BF16}) {
+        for (const HeadSizes &sizes : {HeadSizes{64, 10, 33, 51, type}, HeadSizes{64, 32, 64, 96, type}}) {
+            for (const Network &network : {mlp_head(sizes), residual_head(sizes)}) {
+                const HeadPtr on_cpu = load_head(cpu, network.file), on_gpu = load_head(gpu, network.file);
+                const auto expected = step(cpu, {{0, tokens, {0}, upto(5)}}, &greedy, 32, on_cpu.get()), got = step(gpu, {{0, tokens, {0}, upto(5)}}, &greedy, 32, on_gpu.get());
+                for (size_t i = 0; i < 5; i++) CHECK_NEAR(expected[i].head_logit, got[i].head_logit, 1e-3 * (1 + std::fabs(static_cast<double>(expected[i].head_logit))));
+                const auto alone = step(gpu, {{4, {tokens[4]}, {0}, {0}}}, &greedy, 32, on_gpu.get());
+                CHECK_EQUAL(got[4].head_logit, alone[0].head_logit);
+            }
+        }
+    }
+}
+
 // Weights are on the device from the load on, once, and gone with the head.
 void test_memory() {
 #if defined(TR_EMULATION)
@@ -303,6 +323,7 @@ int main() {
     test_orders_differ();
     test_others();
     test_freed();
+    test_halves();
     if (!every_access_checked()) {
         test_steps({3, 4, 6, 7, 9, 12, 16, 31, 32});
         test_graphs();
