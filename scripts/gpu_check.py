@@ -26,7 +26,7 @@ POLICIES = "lazy,eager-large-first,eager-small-first,large"
 # What is measured, and how many seconds parts may take.
 REAL = {
     "shapes": ["small", "middle", "large"], "batches": [1, 2, 4, 8, 16, 32, 64], "context": 512, "prefill": 512,
-    "extends": [1, 2, 4, 8, 16], "extend_batches": [1, 4, 16, 64], "steps": 24,
+    "extends": [2, 4, 8, 16], "extend_batches": [1, 4, 16, 64], "steps": 24,
     "pair": ("small", "large"), "requests": [16, 1, 4, 64, 8, 32], "shares": [0.1, 0.35], "tokens": 48,
     "budgets": {"tests": 50, "device": 10, "models": 40, "steps": 15, "pair": 45}, "seconds": 285, "threads": 0,
 }

@@ -37,8 +37,8 @@ type Figure struct {
 	Steps           int     `json:"steps"`
 	StepMillis      float64 `json:"step_ms"` // median
 	TokensPerSecond float64 `json:"tokens_per_second"`
-
-	GraphHits   uint64 `json:"graph_hits,omitempty"` // of a GPU: steps that ran as a graph, and others; those before the timed ones, too
+	// Of the timed steps, those whose graph was there, and others; both 0 on a device that has none.
+	GraphHits   uint64 `json:"graph_hits,omitempty"`
 	GraphMisses uint64 `json:"graph_misses,omitempty"`
 }
 
@@ -82,16 +82,18 @@ func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 	}
 	f = Figure{Kind: c.Kind, Batch: c.Batch, Tokens: c.Tokens, Context: c.Context}
 	var took []time.Duration
+	var before sched.GraphCounts
+	warm := func() { before = s.graphs() }
 	switch c.Kind {
 	case Prefill:
-		took, err = times(o.Runs, func() error { return s.fill(c.Tokens, o.Chunk) })
+		took, err = times(o.Runs, warm, func() error { return s.fill(c.Tokens, o.Chunk) })
 	case Decode, Scored:
 		if err = s.fill(c.Context, o.Chunk); err == nil {
-			took, err = times(o.Steps, func() error { return s.extend(1, true) })
+			took, err = times(o.Steps, warm, func() error { return s.extend(1, true) })
 		}
 	case Extend:
 		if err = s.fill(c.Context, o.Chunk); err == nil {
-			took, err = times(o.Steps, func() error { return s.extend(c.Tokens, false) })
+			took, err = times(o.Steps, warm, func() error { return s.extend(c.Tokens, false) })
 		}
 	default:
 		err = fmt.Errorf("there is no such kind of measurement")
@@ -103,9 +105,8 @@ func Run(model *sched.NativeModel, c Case, o Options) (f Figure, err error) {
 	median := took[len(took)/2].Seconds()
 	f.Steps, f.StepMillis = len(took), 1e3*median
 	f.TokensPerSecond = float64(c.Batch*c.Tokens) / median
-	if g := s.runner.Graphs(); g != nil {
-		f.GraphHits, f.GraphMisses = g.Hits, g.Misses
-	}
+	after := s.graphs()
+	f.GraphHits, f.GraphMisses = after.Hits-before.Hits, after.Misses-before.Misses
 	return f, nil
 }
 
@@ -117,11 +118,12 @@ func (o Options) sharedTokens(c Case) int {
 	return c.Context - c.Context%sched.NativePageTokens
 }
 
-// times runs step once to warm up, then n times with a clock.
-func times(n int, step func() error) ([]time.Duration, error) {
+// times runs step once to warm up, says so, then runs it n times with a clock.
+func times(n int, warm func(), step func() error) ([]time.Duration, error) {
 	if err := step(); err != nil {
 		return nil, err
 	}
+	warm()
 	took := make([]time.Duration, n)
 	for i := range took {
 		start := time.Now()

@@ -123,6 +123,14 @@ func (s *sequences) extend(n int, keep bool) error {
 	return nil
 }
 
+// graphs are the steps so far with a graph and without, on a device that has graphs.
+func (s *sequences) graphs() sched.GraphCounts {
+	if g := s.runner.Graphs(); g != nil {
+		return *g
+	}
+	return sched.GraphCounts{}
+}
+
 func (s *sequences) row(segment, offset int) sched.Row {
 	row := sched.Row{Segment: segment, Offset: offset, Vocab: s.vocab, Sampling: &sched.Sampling{}}
 	if s.head != nil {
