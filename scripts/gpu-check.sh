@@ -27,6 +27,7 @@ programs() {
 }
 
 build() { # ARCHITECTURES
+    [ -n "$1" ] || { echo "gpu-check: nvidia-smi names no GPU to build for; ARCHITECTURES=90 builds for one of compute capability 9.0" >&2; return 1; }
     local nvcc=${NVCC:-$(command -v nvcc || true)}
     if [ -z "$nvcc" ]; then
         scripts/cuda-compiler.sh build/cuda-venv
@@ -37,7 +38,7 @@ build() { # ARCHITECTURES
     programs
 }
 
-here() { nvidia-smi --query-gpu=compute_cap --format=csv,noheader | tr -d . | sort -un | paste -sd';'; }
+here() { nvidia-smi --query-gpu=compute_cap --format=csv,noheader | tr -d . | sort -un | paste -sd';' || true; }
 
 bundle() {
     local tree=$build/bundle/gpu-check file=build/gpu-check.tar.gz

@@ -182,8 +182,9 @@ class Check:
     # ---- all of them
 
     def models(self):
+        """All that are needed, the pair's first."""
         pair = [(s, "q4_k_m") for s in self.plan["pair"]]
-        return pair + [m for m in ((s, q) for s in self.plan["shapes"] for q in ("q4_k_m", "q8_0")) if m not in pair]
+        return list(dict.fromkeys(pair + [(s, q) for s in self.plan["shapes"] for q in ("q4_k_m", "q8_0")]))
 
     def path(self, shape, quantization):
         return self.work / f"{shape}-{quantization}.gguf"
