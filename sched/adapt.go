@@ -27,7 +27,8 @@ const (
 	planEvery = 250 * time.Millisecond
 	planMoved = 0.15
 	planPause = time.Second
-	planRest  = 20 // times as long as planning took: it is to cost no more than a twentieth of a core
+	planMost  = 128 // live requests: the time to plan grows faster than their square, to a minute for 512, and the engine's end waits for it
+	planRest  = 20  // times as long as planning took: it is to cost no more than a twentieth of a core
 )
 
 // rule is the threshold of a model at some number of live requests, and how long a request waits for it at most.
@@ -83,7 +84,7 @@ func (p *planner) system() (s *throughput.System, live int, ok bool) {
 	}
 	for i, m := range p.group.members {
 		m.mu.Lock()
-		// A peer may hear of the next request before it hears that the last one has ended, and then counts more than there can be.
+		// There may be more than is planned for; what is best for the most of these holds then.
 		live = max(live, min(m.visitors, len(m.rules)-1))
 		latency, known := m.observed.latency()
 		stretch := m.observed.stretch()

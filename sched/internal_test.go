@@ -59,6 +59,35 @@ func TestPlannerKnowsTheDevice(t *testing.T) {
 	}
 }
 
+// Planning for hundreds of live requests would take minutes.
+func TestPlannerIsBounded(t *testing.T) {
+	t.Parallel()
+	info := Info{Vocab: 10, PageTokens: 4, Pages: 8, MaxContext: 32}
+	e, err := NewEngine(Options{
+		Models: []ModelOptions{
+			{Name: "a", Runner: silent{}, Info: info}, {Name: "b", Runner: silent{}, Info: info, Threshold: AutoThreshold},
+		},
+		Routes: []RouteOptions{{Name: "r", Algorithm: router.RandomName, Models: []string{"a", "b"}}},
+		Policy: Lazy, MaxLive: 4096,
+	})
+	require.NoError(t, err)
+	a, b := e.byName["a"], e.byName["b"]
+	a.mu.Lock()
+	a.observed.seen = 1000 // enough to plan with
+	a.mu.Unlock()
+	b.mu.Lock()
+	b.visitors = 4000
+	b.rules[planMost] = rule{threshold: 60}
+	require.Equal(t, 60, b.ruled(4000), "as for the most that are planned for")
+	b.mu.Unlock()
+	_, live, _ := e.groups[0].planner.system()
+	require.Equal(t, planMost, live)
+	b.mu.Lock()
+	b.visitors = 0
+	b.mu.Unlock()
+	require.NoError(t, e.Close(t.Context()))
+}
+
 // A group may become quiescent while something is still in transit, when the receiver of a message is through with it before its sender
 // has counted it off. The model that then has to start is woken when nothing is in transit any more, not only before.
 func TestQuiescentBeforeAllHasArrived(t *testing.T) {

@@ -78,7 +78,7 @@ func newSubserver(e *Engine, o *ModelOptions, tombs int) (*subserver, error) {
 		s.threshold = 1
 	}
 	s.index = len(e.subservers)
-	s.rules = make([]rule, e.gate.most()+1)
+	s.rules = make([]rule, min(e.gate.most(), planMost)+1)
 	s.observed.moves = make([]float64, len(e.options.Models))
 	s.observed.commits = make([]float64, len(e.options.Models))
 	s.clients, s.peers = newClients(s), newPeers(s)
