@@ -119,7 +119,8 @@ __device__ __forceinline__ void share(const Terms &x, float inverse, uint4 *term
     if (lane % 4 == 0) inverses[8 * tile + lane / 4] = inverse;
 }
 
-template <class H> __global__ void __launch_bounds__(kThreads, 2) many_kernel(Product p, const float *x) {
+// With two blocks on a processor, registers would be spilled; one has enough to multiply while its next loads come.
+template <class H> __global__ void __launch_bounds__(kThreads, 1) many_kernel(Product p, const float *x) {
     constexpr int kTerms = 2 * kTiles * 32, kColumns = 8 * kTiles; // of a block
     TR_SHARED(uint4, terms, 2 * kTerms);
     TR_SHARED(float, inverses, 2 * kColumns);
