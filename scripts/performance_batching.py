@@ -78,7 +78,7 @@ def policies(data: dict, setting_line) -> list[str]:
              f"Clients ask together; each makes {o['each']} requests of {o['tokens']} tokens, one after the other. Medians of {times} rounds, each of all "
              "policies in turn. *All* are tokens per second from the first request to the last answer, prompts and the end included; *steady* "
              "those of the time in which all clients are writing; *predicted* is what the throughput model says for the step times estimated during "
-             "the runs, with the time that the prompts take. The speed of the machine, a virtual one, drifts by a fifth within minutes; so *equal steps* counts every policy's "
+             "the runs and the share as it was drawn, with the time that the prompts take. Times to the first token are of all rounds' requests together. The speed of the machine, a virtual one, drifts by a fifth within minutes; so *equal steps* counts every policy's "
              "steps, with their requests and rows, as if a step of a size had taken as long under each. The models' steps are "
              f"{100 * steps_of_time(data):.1f}% of the time.", ""]
     lines += ["| requests | share | lazy over the better eager | at equal steps | over the best other | at equal steps | over the predicted optimum, at equal steps | "

@@ -117,7 +117,7 @@ func (p *pair) measure(ctx context.Context, o *Options, c *Case, alone bool, not
 	if err != nil {
 		return err
 	}
-	c.Prediction, err = predict(c.Requests, c.Share, float64(len(slices.Concat(prompts...)))/float64(len(prompts)*o.Tokens), *small, *large, o.Policies)
+	c.Prediction, err = predict(c.Requests, c.drawn(), float64(len(slices.Concat(prompts...)))/float64(len(prompts)*o.Tokens), *small, *large, o.Policies)
 	return err
 }
 

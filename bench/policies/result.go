@@ -160,6 +160,16 @@ func (c *Case) conclude(alone *Figure) {
 	}
 }
 
+// drawn is the share of the positions as the seeds drew them, which in few answers is another than was asked for.
+func (c *Case) drawn() float64 {
+	for _, f := range c.Policies {
+		if f.LargeShare > 0 && f.LargeShare < 1 {
+			return f.LargeShare
+		}
+	}
+	return c.Share
+}
+
 // equal is f's throughput at equal steps over the largest of the others'; 0 if there are none.
 func equal(f *Figure, others []*Figure) float64 {
 	most := 0.0
