@@ -104,6 +104,8 @@ func TestPullMistakes(t *testing.T) {
 		{[]string{"pull", "hf:a/b/other.gguf"}, "check owner, repository and file name"},
 		{[]string{"rm"}, "rm what?"},
 		{[]string{"rm", "x"}, "model x is not on this machine"},
+		{[]string{"rm", "demo-large"}, "rm: demo-large is part of the program, and takes no room of its own"},
+		{[]string{"rm", "demo"}, "rm: demo is part of the program, and takes no room of its own"},
 		{[]string{"run", "--pair", "qwen3-0.6b-8b", "a"}, "get what is missing of the pair with: tokenrouter pull qwen3-0.6b-8b"},
 		{[]string{"run", "--pair", "qwen3-0.6b-9b", "a"}, "did you mean qwen3-0.6b-8b?"},
 		{[]string{"run", "--pair", "demo", "--demo", "a"}, "--pair, --demo are given"},

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tokenrouter/tokenrouter/models/catalogue"
 	"github.com/tokenrouter/tokenrouter/models/fetch"
 	"github.com/tokenrouter/tokenrouter/models/store"
+	"github.com/tokenrouter/tokenrouter/server/config"
 )
 
 func newRemoveCommand() *cobra.Command {
@@ -30,6 +32,9 @@ pair of the catalogue, of which both models are removed. A server that has loade
 					names = p.Models[:]
 				}
 				for _, name := range names {
+					if name == config.DemoRoute || slices.Contains(catalogue.Carried(), name) {
+						return fmt.Errorf("rm: %s is part of the program, and takes no room of its own", name)
+					}
 					removed, err := s.Remove(name)
 					for _, m := range removed {
 						say(cmd.OutOrStdout(), fmt.Sprintf("removed %s, %s", m.Path, fetch.Size(m.Bytes)))

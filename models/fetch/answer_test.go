@@ -118,17 +118,27 @@ func TestRedirect(t *testing.T) {
 }
 
 func TestRedirectsThatAreNotFollowed(t *testing.T) {
-	loop := newHost(t, func(_ int, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) })
-	f := quick(t)
-	f.Attempts = 1
-	_, err := f.File(t.Context(), Request{URL: loop.URL, To: target(t)})
-	require.ErrorContains(t, err, "more than 10 redirects")
+	for _, c := range []struct {
+		to, want string
+		requests int
+	}{
+		{"/", "the redirect is not followed: more than 10 of them", 10},
+		{"ftp://example.org/m.gguf", "the redirect is not followed: to ftp, want http or https", 1},
+	} {
+		h := newHost(t, func(_ int, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, c.to, http.StatusFound) })
+		f := quick(t)
+		f.Attempts = 3 // but another try would be led there, too
+		_, err := f.File(t.Context(), Request{URL: h.URL, To: target(t)})
+		require.ErrorContains(t, err, c.want)
+		require.Len(t, h.seen(), c.requests, c.to)
+	}
 
-	secure := httptest.NewTLSServer(http.RedirectHandler(loop.URL, http.StatusFound))
+	secure := httptest.NewTLSServer(http.RedirectHandler("http://127.0.0.1:1", http.StatusFound))
 	defer secure.Close()
+	f := quick(t)
 	f.Transport = secure.Client().Transport
-	_, err = f.File(t.Context(), Request{URL: secure.URL, To: target(t)})
-	require.ErrorContains(t, err, "a redirect from https to http")
+	_, err := f.File(t.Context(), Request{URL: secure.URL, To: target(t)})
+	require.ErrorContains(t, err, "the redirect is not followed: from https to http, which anybody could change")
 }
 
 func TestRefusals(t *testing.T) {

@@ -57,12 +57,14 @@ func (p *part) whole(r Request) int64 { return max(p.Total, r.Bytes) }
 func (f *Fetcher) ask(ctx context.Context, method string, r Request, p *part) (*http.Response, []http.Header, error) {
 	var hops []http.Header
 	client := &http.Client{Transport: f.Transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
-		if len(via) >= 10 {
-			return fmt.Errorf("more than %d redirects", len(via))
-		}
 		last := via[len(via)-1]
-		if last.URL.Scheme == "https" && next.URL.Scheme != "https" {
-			return fmt.Errorf("a redirect from https to %s, which anybody could change, is not followed", next.URL.Scheme)
+		switch scheme := next.URL.Scheme; {
+		case len(via) >= 10:
+			return fmt.Errorf("%w: more than %d of them", errRedirect, len(via))
+		case scheme != "https" && scheme != "http":
+			return fmt.Errorf("%w: to %s, want http or https", errRedirect, scheme)
+		case last.URL.Scheme == "https" && scheme != "https":
+			return fmt.Errorf("%w: from https to %s, which anybody could change", errRedirect, scheme)
 		}
 		if next.URL.Host != via[0].URL.Host || next.URL.Scheme != via[0].URL.Scheme {
 			next.Header.Del("Authorization")
@@ -86,7 +88,10 @@ func (f *Fetcher) ask(ctx context.Context, method string, r Request, p *part) (*
 		}
 	}
 	answer, err := client.Do(request)
-	if err != nil {
+	switch {
+	case errors.Is(err, errRedirect): // another try would be led there, too
+		return nil, nil, err
+	case err != nil:
 		return nil, nil, passing("cannot reach the host: %w", err)
 	}
 	return answer, hops, nil

@@ -16,6 +16,8 @@ var (
 	ErrOther = errors.New("the host has another file")
 )
 
+var errRedirect = errors.New("the redirect is not followed")
+
 // temporary is a failure that another try may not have.
 type temporary struct {
 	err   error
