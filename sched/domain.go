@@ -114,13 +114,16 @@ func (d *domain) choose(now time.Time) *subserver {
 }
 
 // largeFirst is the rule of eager and lazy batching on a shared device: a model whose threshold is met goes before those that
-// are before it in the route. Requests that have waited as long as they may have their turn beside it, the model that has not
-// stepped for longest first; so have the entry and models served alone among themselves. Before them all goes a model with a
-// request that has no token yet, but once: so a newcomer waits for the step that runs, and not for the one after it too.
+// are before it in the route. Requests that have no token yet, or have waited as long as they may, have their turn beside it, the
+// model that has not stepped for longest first; so have the entry and models served alone among themselves. With lazy batching,
+// whose large steps are longer, a model with a request that has no token yet goes before them all, but once: so a newcomer waits
+// for the step that runs, and not for the one after it too.
 func (d *domain) largeFirst(now time.Time) *subserver {
 	young, due := d.first(now)
 	switch {
-	case young != nil && (due == nil || !d.passed):
+	case young != nil && due != nil && (d.passed || d.engine.options.Policy != Lazy):
+		return later(young, due)
+	case young != nil:
 		return young
 	case due != nil:
 		return due

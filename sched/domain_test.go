@@ -99,28 +99,33 @@ func TestNewcomersTakeTurnsWithTheLargeModel(t *testing.T) {
 	})
 }
 
-// A newcomer goes before a large model whose threshold is met, but only one step does.
+// With lazy batching a newcomer goes before a large model whose threshold is met, but only one step does. With eager batching models
+// take turns.
 func TestNewcomersPassTheLargeModelOnce(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []sched.Policy{sched.Eager, sched.Lazy} {
+	for policy, want := range map[sched.Policy][]time.Duration{
+		// Small 0 to 20 ms, then the first request waits for the large model; small for the second one 20 to 30 ms, in which the third
+		// one comes; large 30 to 70 ms, small 70 to 80 ms.
+		sched.Lazy: {30 * ms, 80 * ms},
+		// Small 0 to 20 ms; large 20 to 60 ms; small for both 60 to 70 ms.
+		sched.Eager: {70 * ms, 70 * ms},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPair(t, unsureAfter(1), func(o *sched.Options) {
 				o.Policy = policy
 				o.Models[0].Device, o.Models[1].Device = "cpu", "cpu"
 			})
 			defer p.close(t)
-			var streams []*sched.Stream
-			for at, tokens := range []int{6, 1, 1} { // at 0, 15 and 25 ms
-				streams = append(streams, p.submit(t, "r", tokens))
-				time.Sleep([]time.Duration{15, 10, 0}[at] * ms)
-			}
-			_ = read(t, streams[1])
-			// Small 0 to 20 ms, and the first request waits for the large model; small for the second one 20 to 30 ms.
-			require.Equal(t, 30*ms, time.Since(p.start), policy)
-			_ = read(t, streams[2])
-			// The third one came in that step: large 30 to 70 ms, small 70 to 80 ms.
-			require.Equal(t, 80*ms, time.Since(p.start), policy)
-			_ = read(t, streams[0])
+			first := p.submit(t, "r", 6)
+			time.Sleep(15 * ms)
+			second := p.submit(t, "r", 1)
+			time.Sleep(10 * ms)
+			third := p.submit(t, "r", 1)
+			_ = read(t, second)
+			require.Equal(t, want[0], time.Since(p.start), policy)
+			_ = read(t, third)
+			require.Equal(t, want[1], time.Since(p.start), policy)
+			_ = read(t, first)
 		})
 	}
 }
