@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -48,6 +51,7 @@ number is the right result.`,
 	f.StringVar(&c.options.Rollouts, "rollouts", collect.RolloutNone, "`WHO` finishes an answer after another token of the small model: none, small or large")
 	f.IntVar(&c.options.Top, "top", 100, "logits kept of each position")
 	f.IntVar(&c.options.MaxTokens, "max-tokens", 512, "most tokens of an answer")
+	f.IntVar(&c.options.Live, "live", 32, "prompts in work, and answers that a model writes, at a time: more are faster and take more memory")
 	f.IntVar(&c.threads, "threads", 0, "threads of a step; 0: all cores")
 	f.StringVar(&c.library, "library", "", "native library to load, `FILE`; default: the one built in")
 	for _, name := range []string{"small", "large", "prompts", "out"} {
@@ -84,24 +88,49 @@ func (c *collectFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, collector.Close()) }()
-	step, done := countBar(cmd.ErrOrStderr(), "collecting", len(prompts))
-	defer done()
-	for i, p := range prompts {
-		step(i)
-		if cmd.Context().Err() != nil {
-			return errInterrupted
-		}
-		path := filepath.Join(c.out, fmt.Sprintf("%06d.safetensors", i))
-		if _, err := os.Stat(path); err == nil {
-			continue
-		}
-		if err := collector.Write(path, p); err != nil {
-			return fmt.Errorf("%s: prompt %d: %w", c.prompts, i+1, err)
-		}
+	if err := c.writeAll(cmd, collector, prompts); err != nil {
+		return err
 	}
-	done()
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d prompts\n", c.out, len(prompts))
 	return err
+}
+
+// writeAll writes the files that are not there yet, of some prompts at a time. The first error ends it.
+func (c *collectFlags) writeAll(cmd *cobra.Command, collector *collect.Collector, prompts []collect.Prompt) error {
+	step, clear := countBar(cmd.ErrOrStderr(), "collecting", len(prompts))
+	defer clear()
+	ctx, fail := context.WithCancelCause(cmd.Context())
+	defer fail(nil)
+	var workers sync.WaitGroup
+	var done atomic.Int32
+	next := make(chan int)
+	for range c.options.Live {
+		workers.Go(func() {
+			for i := range next {
+				path := filepath.Join(c.out, fmt.Sprintf("%06d.safetensors", i))
+				_, err := os.Stat(path)
+				if errors.Is(err, os.ErrNotExist) {
+					err = collector.Write(ctx, path, prompts[i])
+				}
+				if err != nil {
+					fail(fmt.Errorf("%s: prompt %d: %w", c.prompts, i+1, err))
+				}
+				step(int(done.Add(1)))
+			}
+		})
+	}
+	for i := range prompts {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	workers.Wait()
+	if cmd.Context().Err() != nil {
+		return errInterrupted
+	}
+	return context.Cause(ctx)
 }
 
 // claim writes down in the directory what its files are made of, or checks that it is the same.

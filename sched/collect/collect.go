@@ -3,6 +3,7 @@
 package collect
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tokenrouter/tokenrouter/models"
 	"github.com/tokenrouter/tokenrouter/models/chat"
@@ -52,6 +54,7 @@ type Options struct {
 	Top       int    // logits that are kept of each position
 	MaxTokens int    // of an answer
 	Rollouts  string // Rollout*
+	Live      int    // answers that a model writes at a time, at least 1
 }
 
 // Model is one of the pair.
@@ -60,13 +63,17 @@ type Model struct {
 	Native *sched.NativeModel
 }
 
-// Collector works on one prompt at a time.
+// Collector works on prompts, as many at a time as it is given. Safe for concurrent use.
 type Collector struct {
-	options      Options
-	text         *models.Model
-	small, large *sequence
-	end          []int32
-	width        int
+	options  Options
+	text     *models.Model
+	answers  *writer // of the large model
+	rollouts *writer // nil: there are none
+	end      []int32
+	width    int
+
+	mu    sync.Mutex
+	small *sequence // one prompt at a time
 }
 
 // New makes a collector for two models of one vocabulary. Close frees it, before the models.
@@ -84,22 +91,41 @@ func New(small, large Model, o Options) (*Collector, error) {
 	if !slices.Contains([]string{RolloutNone, RolloutSmall, RolloutLarge}, o.Rollouts) {
 		return nil, fmt.Errorf("rollouts are %q, expected none, small or large", o.Rollouts)
 	}
+	if o.Live < 1 {
+		return nil, fmt.Errorf("answers at a time: expected 1 or more, found %d", o.Live)
+	}
 	c := &Collector{options: o, text: small.Text, width: small.Native.Info().Embd, end: append(small.Text.EndIDs(), large.Text.EndIDs()...)}
 	room := min(small.Native.Info().ContextTrain, large.Native.Info().ContextTrain, 4096+o.MaxTokens)
 	if c.small, err = newSequence(small.Native, vocab, room); err != nil {
 		return nil, err
 	}
-	if c.large, err = newSequence(large.Native, vocab, room); err != nil {
-		return nil, errors.Join(err, c.small.runner.Close())
+	c.answers, err = newWriter(large.Native, vocab, room, o.Live, c.end)
+	if err == nil && o.Rollouts == RolloutSmall {
+		c.rollouts, err = newWriter(small.Native, vocab, room, o.Live, c.end)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	if o.Rollouts == RolloutLarge {
+		c.rollouts = c.answers
 	}
 	return c, nil
 }
 
-// Close frees both KV caches.
-func (c *Collector) Close() error { return errors.Join(c.small.runner.Close(), c.large.runner.Close()) }
+// Close frees the KV caches. No Write may be running.
+func (c *Collector) Close() error {
+	err := c.small.runner.Close()
+	if c.answers != nil {
+		err = errors.Join(err, c.answers.close())
+	}
+	if c.rollouts != nil && c.rollouts != c.answers {
+		err = errors.Join(err, c.rollouts.close())
+	}
+	return err
+}
 
 // Write runs both models over a prompt and writes the file.
-func (c *Collector) Write(path string, p Prompt) error {
+func (c *Collector) Write(ctx context.Context, path string, p Prompt) error {
 	prompt, err := c.text.Prompt(chat.Request{Messages: p.Messages})
 	if err != nil {
 		return err
@@ -108,17 +134,19 @@ func (c *Collector) Write(path string, p Prompt) error {
 		return fmt.Errorf("the prompt has %d tokens, which leaves no room for an answer in %d", len(prompt), c.small.room)
 	}
 	most := min(len(prompt)+c.options.MaxTokens, c.small.room)
-	whole, err := c.large.finish(prompt, most, c.end)
+	whole, err := c.answers.finish(ctx, prompt, most)
 	if err != nil {
 		return fmt.Errorf("large model: %w", err)
 	}
 	var hidden, logits, entropy []float32
 	var ids, small []int32
 	needs := router.Needs{Top: c.options.Top, Hidden: true}
+	c.mu.Lock()
 	err = c.small.rows(whole[:len(whole)-1], len(prompt)-1, needs, func(row router.Row) {
 		hidden, logits, entropy = append(hidden, row.Hidden...), append(logits, row.TopLogits...), append(entropy, row.Entropy)
 		ids, small = append(ids, row.TopIDs...), append(small, row.Token)
 	})
+	c.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("small model: %w", err)
 	}
@@ -127,15 +155,9 @@ func (c *Collector) Write(path string, p Prompt) error {
 	if err != nil {
 		return err
 	}
-	right := make([]int8, len(large))
-	for i := range right {
-		right[i] = -1
-		if largeRight != 1 || small[i] == large[i] || c.options.Rollouts == RolloutNone {
-			continue
-		}
-		if right[i], err = c.rollout(whole[:len(prompt)+i], small[i], len(prompt), most, p.Answer); err != nil {
-			return fmt.Errorf("rollout: %w", err)
-		}
+	right, err := c.tryAll(ctx, whole, len(prompt), small, largeRight, most, p.Answer)
+	if err != nil {
+		return fmt.Errorf("rollout: %w", err)
 	}
 	n := len(large)
 	metadata := map[string]string{"text": text, "expected": p.Answer, "large_right": strconv.Itoa(int(largeRight))}
@@ -146,16 +168,29 @@ func (c *Collector) Write(path string, p Prompt) error {
 	})
 }
 
+// tryAll says of each token of an answer whether the result is right if the small model's is kept: 1, 0, or -1 where that is not tried.
+// All are tried at once.
+func (c *Collector) tryAll(ctx context.Context, whole []int32, prompt int, small []int32, largeRight int8, most int, want string) ([]int8, error) {
+	large := whole[prompt:]
+	right, errs := make([]int8, len(large)), make([]error, len(large))
+	var tries sync.WaitGroup
+	for i := range right {
+		right[i] = -1
+		if largeRight != 1 || small[i] == large[i] || c.rollouts == nil {
+			continue
+		}
+		tries.Go(func() { right[i], errs[i] = c.rollout(ctx, whole[:prompt+i], small[i], prompt, most, want) })
+	}
+	tries.Wait()
+	return right, errors.Join(errs...)
+}
+
 // rollout says whether the result is right if the small model's token is kept: 1, or 0.
-func (c *Collector) rollout(before []int32, token int32, prompt, most int, want string) (int8, error) {
+func (c *Collector) rollout(ctx context.Context, before []int32, token int32, prompt, most int, want string) (int8, error) {
 	ids := append(slices.Clone(before), token)
 	if !slices.Contains(c.end, token) {
-		model := c.small
-		if c.options.Rollouts == RolloutLarge {
-			model = c.large
-		}
 		var err error
-		if ids, err = model.finish(ids, most, c.end); err != nil {
+		if ids, err = c.rollouts.finish(ctx, ids, most); err != nil {
 			return 0, err
 		}
 	}

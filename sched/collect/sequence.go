@@ -1,8 +1,6 @@
 package collect
 
 import (
-	"slices"
-
 	"github.com/tokenrouter/tokenrouter/router"
 	"github.com/tokenrouter/tokenrouter/sched"
 )
@@ -55,20 +53,4 @@ func (s *sequence) rows(ids []int32, first int, needs router.Needs, use func(row
 		}
 	}
 	return nil
-}
-
-// finish appends the model's greedy tokens until one that ends the answer, or until there are `most` tokens.
-func (s *sequence) finish(ids []int32, most int, end []int32) ([]int32, error) {
-	ids = slices.Clone(ids)
-	for len(ids) < most {
-		var token int32
-		if err := s.rows(ids, len(ids)-1, router.Needs{}, func(row router.Row) { token = row.Token }); err != nil {
-			return nil, err
-		}
-		ids = append(ids, token)
-		if slices.Contains(end, token) {
-			break
-		}
-	}
-	return ids, nil
 }
