@@ -45,8 +45,7 @@ def render(data: dict) -> str:
     lines += [f"| `{name}` | {cell(reason)} |" for name, reason in data["fields"].items()]
     lines += ["", "Here and not in the peer's answers: " + ", ".join(f"`{name}`" for name in data["own"]) + ".", "",
               "## Coming from llama-server", "",
-              "- `/health` says whether the models are loaded, as there; so does `/readyz`, and `/healthz` that the process lives. (`/health` and "
-              "`usage.prompt_tokens_details` came after the measurement above.)",
+              "- `/health` says whether the models are loaded, as there; so does `/readyz`, and `/healthz` that the process lives.",
               "- `model` must be the name of a model or a route: `GET /v1/models` lists them.",
               "- What is left out is as with OpenAI: temperature 1 and no other sampling parameter, where llama-server has temperature 0.8, `top_k` 40, `top_p` 0.95 and "
               "`min_p` 0.05. Send these for like answers.",
