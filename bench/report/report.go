@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -20,6 +21,9 @@ type Circumstances struct {
 	Library string `json:"library"`
 }
 
+// directories are those of paths: where the library lay says nothing, and is nobody's business.
+var directories = regexp.MustCompile(`/\S*/`)
+
 // Setting reads the circumstances of this run; library is the native library's version line. What cannot be read is
 // "unknown".
 func Setting(library string) Circumstances {
@@ -29,7 +33,7 @@ func Setting(library string) Circumstances {
 		CPU:     cpu(),
 		Cores:   runtime.NumCPU(),
 		Go:      runtime.Version(),
-		Library: library,
+		Library: directories.ReplaceAllString(library, ""),
 	}
 }
 
