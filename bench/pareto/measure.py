@@ -2,8 +2,8 @@
 """Accuracy of a pair against the large model's share of tokens, for every point of a file, over HTTP.
 
     bench/pareto/measure.py [--count 1000] [--out bench/results/pareto.json] [--seconds N]          the built-in pair
-    bench/pareto/measure.py --points bench/pareto/points-qwen2.5-coder.toml --small FILE --large FILE \\
-        --problems FILE.jsonl --count 300 --out bench/results/pareto-qwen2.5-coder.json             any other
+    bench/pareto/measure.py --points POINTS.toml --small FILE --large FILE \\
+        --problems FILE.jsonl --count 300 --max-tokens 320 --out FILE.json                          any other
 
 Problems of the built-in pair are of its test split; a file has lines of JSON with `problem` and `solution`, whose last number is the
 right answer. Intervals are 95 % by bootstrap over problems; tokens/s are those of 16 clients. Each point is kept in --work when it has
@@ -22,14 +22,13 @@ import time
 import tomllib
 import urllib.error
 import urllib.request
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/pair"), str(ROOT / "scripts"), str(ROOT / "bench/pareto")]
-from over_http import ask  # noqa: E402
+from over_http import ask, authors  # noqa: E402
 from questions import Question, built_in, from_file  # noqa: E402
 from serving import free_port  # noqa: E402
 
@@ -99,9 +98,7 @@ def measure(url: str, pair: Pair, point: dict, questions: list[Question], max_to
         answers = list(pool.map(lambda q: ask(a, q), questions))
     seconds = time.monotonic() - begun
     rights = [q.right(r["choices"][0]["message"]["content"]) for q, r in zip(questions, answers)]
-    tokens: Counter[str] = Counter()
-    for r in answers:
-        tokens.update(r["routing"]["tokens"] if r.get("routing") else {r["model"]: r["usage"]["completion_tokens"]})
+    tokens = authors(answers)
     return {"accuracy": sum(rights) / len(rights), "interval": interval(rights), "large_share": tokens[pair.large] / tokens.total(),
             "tokens": tokens.total(), "tokens_per_second": round(tokens.total() / seconds, 1)}
 

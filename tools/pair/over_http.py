@@ -25,9 +25,9 @@ def ask(a: argparse.Namespace, p) -> dict:
     # A seed of the problem's own: algorithms that draw who writes give the same again, and other positions for other problems.
     body = {"model": a.model, "messages": [{"role": "user", "content": p.question}], "temperature": 0, "max_tokens": getattr(a, "max_tokens", 160),
             "seed": zlib.crc32(p.question.encode())}
-    routing = getattr(a, "routing", None) or ({} if a.threshold is None else {"threshold": a.threshold})
-    if routing:
-        body["routing"] = routing
+    wanted = getattr(a, "routing", None) or ({} if a.threshold is None else {"threshold": a.threshold})
+    if wanted:
+        body["routing"] = wanted
     request = urllib.request.Request(f"{a.url}/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=300) as answer:
         return json.load(answer)
@@ -39,17 +39,28 @@ def right(text: str, answer: int) -> bool:
     return bool(found) and int(found[1]) == answer
 
 
-def score(problems: list[Problem], answers: list[dict]) -> dict:
+def routing(answer: dict) -> dict:
+    """Who wrote how many tokens, and the handoffs: of a model that answers alone all tokens, and none."""
+    return answer.get("routing") or {"tokens": {answer["model"]: answer["usage"]["completion_tokens"]}, "handoffs": 0}
+
+
+def authors(answers: list[dict]) -> Counter[str]:
+    """Tokens of all answers by model."""
     tokens: Counter[str] = Counter()
+    for a in answers:
+        tokens.update(routing(a)["tokens"])
+    return tokens
+
+
+def score(problems: list[Problem], answers: list[dict]) -> dict:
     answers_right = responses_right = handoffs = 0
     for p, a in zip(problems, answers):
         text = a["choices"][0]["message"]["content"]
         answers_right += right(text, p.answer)
         responses_right += text == p.response
-        routing = a.get("routing") or {"tokens": {a["model"]: a["usage"]["completion_tokens"]}, "handoffs": 0}
-        tokens.update(routing["tokens"])
-        handoffs += routing["handoffs"]
-    total = sum(tokens.values())
+        handoffs += routing(a)["handoffs"]
+    tokens = authors(answers)
+    total = tokens.total()
     return {
         "problems": len(problems), "answers_right": answers_right / len(problems), "responses_right": responses_right / len(problems),
         "token_shares": {m: n / total for m, n in tokens.items()}, "tokens": total, "handoffs": handoffs,
