@@ -168,13 +168,7 @@ std::vector<Answer> run(const Engine &engine, int32_t position, const std::vecto
 
 // By every wish, the processor's answers; by graphs, too, from the third step on.
 void test_rows(int32_t steps) {
-    TinyModel model;
-    model.n_vocab = kVocab;
-    model.n_layer = 1;
-    model.n_embd = 64;
-    model.n_head = 2;
-    model.n_head_kv = 1;
-    model.n_ff = 32;
+    const TinyModel model = narrow_model(kVocab);
     EngineOptions options;
     options.n_threads = 1;
     options.max_rows = 32;

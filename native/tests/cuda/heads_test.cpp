@@ -139,16 +139,7 @@ void test_inputs() {
 
 constexpr int32_t kVocab = 40, kTop = 20;
 
-TinyModel small() {
-    TinyModel model;
-    model.n_vocab = kVocab;
-    model.n_layer = 1;
-    model.n_embd = 64;
-    model.n_head = 2;
-    model.n_head_kv = 1;
-    model.n_ff = 32;
-    return model;
-}
+TinyModel small() { return narrow_model(kVocab); }
 
 // A model with heads of all kinds, the last two of quantized weights, and none.
 struct Scored {

@@ -112,6 +112,17 @@ Type mixed_types(const std::string &name) {
     return Type::Q5_0;
 }
 
+TinyModel narrow_model(uint32_t n_vocab) {
+    TinyModel model;
+    model.n_vocab = n_vocab;
+    model.n_layer = 1;
+    model.n_embd = 64;
+    model.n_head = 2;
+    model.n_head_kv = 1;
+    model.n_ff = 32;
+    return model;
+}
+
 GgufWriter TinyModel::writer() const {
     const uint32_t head_dim = n_embd / n_head, kv_dim = head_dim * n_head_kv;
     GgufWriter w;

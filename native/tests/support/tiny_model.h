@@ -21,6 +21,9 @@ struct TinyModel {
     Bytes bytes() const { return writer().bytes(); }
 };
 
+// One layer, as narrow as they come: for what happens behind the layers.
+TinyModel narrow_model(uint32_t n_vocab);
+
 // Several types, each in the roles it has in real files.
 quant::Type mixed_types(const std::string &name);
 
